@@ -12,6 +12,7 @@ from time import perf_counter
 from typing import Any, get_args
 
 from hydramem.core.errors import HydraMemError, InvalidInputError, StorageError
+from hydramem.core.freed_memory import return_freed_memory
 from hydramem.core.ids import new_id
 from hydramem.core.results.garden_results import Gardened, StoreHealth
 from hydramem.core.row_types import Chunk, Phase
@@ -275,6 +276,7 @@ def _take_step(run: GardenRun, phase: Phase, step: PhaseStep, results: PhaseResu
     except HydraMemError as error:
         # A phase that fails does not stop the others; the report names it.
         outcome = PhaseOutcome(state="failed", notes=(str(error),))
+    return_freed_memory()  # what a phase read is not needed by the next, and the allocators keep much of it
     results.outcomes[phase] = outcome
     results.seconds[phase] = perf_counter() - started
 

@@ -2,13 +2,14 @@
 
 The queue comes first, longest waiting first; then some relations that were accepted when the graph was
 smaller, and what sources verified, since they may be gone. Claims that a passage contests are weighed against
-its other claims (`verification.rival_claims`): that changes how far a walk follows them, and ends none. What
+its other claims as the verdicts leave them (`weighed_relations`), so that the next run finds nothing more:
+that changes how far a walk follows them, and ends none. What
 a person asserted or decided and what a model read stays. What a model inferred waits for another model or a
 person: it does not read its own, and the first stage alone does not reject it.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,16 +17,23 @@ from numpy.typing import NDArray
 from hydramem.core.results.garden_results import PhaseState
 from hydramem.core.row_types import Relation, RelationCandidate, Verdict
 from hydramem.garden.phases.infer.inferred_proposals import INFERRED_BY, judge_claims
+from hydramem.garden.phases.weighed_relations import (
+    LEAST_CHANGE,
+    PAGE,
+    accepted_relations,
+    company_after,
+    weighed,
+)
 from hydramem.garden.proposals.exclusions import reused
 from hydramem.garden.proposals.phase_context import PhaseContext, PhaseOutcome, PhaseWork
 from hydramem.garden.proposals.proposal import Proposal, precondition_hash
 from hydramem.graph.snapshot.columns import microseconds
-from hydramem.graph.snapshot.snapshot import RELATION, Snapshot
+from hydramem.graph.snapshot.snapshot import RELATION
 from hydramem.ingest.knowledge.end_validity import withdrawn
 from hydramem.ingest.knowledge.graph_rows import candidates_of, decided, is_given
 from hydramem.storage.store import Listing
 from hydramem.storage.write import Write
-from hydramem.verification.rival_claims import FIRST, Company, in_company, with_rival
+from hydramem.verification.rival_claims import Company, with_rival
 from hydramem.verification.verify import NO_MODEL
 
 _WHOLE_QUEUE = 20_000
@@ -34,17 +42,8 @@ _WHOLE_QUEUE = 20_000
 _QUEUE_PAGE = 2000
 """Rows that a run judges of a longer queue."""
 
-_ACCEPTED_PAGE = 500
-"""Accepted relations that a run looks at again."""
-
-_MOST_WEIGHED = 50_000
-"""Accepted relations that are weighed against each other; of more, those that wait longest."""
-
 _GROWTH = 0.1
 """Share of all relations recorded since, from which an accepted one is judged again."""
-
-_LEAST_CHANGE = 0.05
-"""The least change of a probability that is written."""
 
 _AT_ONCE = 250
 
@@ -58,12 +57,10 @@ def verify(context: PhaseContext) -> PhaseOutcome:
     # Of a longer queue each run judges the front, and writes all verdicts, which moves those rows to the end.
     in_turns = len(queue) > _WHOLE_QUEUE
     waiting = [row for row in (queue[:_QUEUE_PAGE] if in_turns else queue) if not is_given(row)]
-    accepted = context.graph.list_relations(
-        context.project, Listing(limit=_MOST_WEIGHED), verdicts=("accepted",)
-    )
-    company = in_company((*queue, *accepted), context.judge.weights, dates=_dates(context.snapshot))
-    rows = [row for row in (*waiting, *_outgrown(context)) if row.id not in work.undone]
-    proposals: list[Proposal] = []
+    accepted = accepted_relations(context, queue)
+    outgrown = _outgrown(accepted.page, context)
+    rows = [row for row in (*waiting, *outgrown) if row.id not in work.undone]
+    verdicts: list[_Judged] = []
     reasons: dict[str, None] = {}
     stopped, done = None, 0
     for start in range(0, len(rows), _AT_ONCE):
@@ -71,11 +68,17 @@ def verify(context: PhaseContext) -> PhaseOutcome:
         if stopped is not None and stopped.startswith("its time"):
             break
         batch = rows[start : start + _AT_ONCE]
-        proposals += _judged(batch, work, reasons, company, in_turns=in_turns)
+        verdicts += _judged(batch, work, reasons)
         done += len(batch)
         context.progress(done, len(rows))
-    judged = {row.id for row in rows}
-    proposals += _weighed([row for row in (*queue, *accepted) if row.id not in judged], company, work)
+    all_rows = (*queue, *accepted.beside)
+    judged = {one.row.id: one.new for one in verdicts}
+    company = company_after(all_rows, judged, context)
+    proposals = list(_changes(verdicts, company, work, in_turns=in_turns))
+    untouched = [row for row in all_rows if row.id not in judged]
+    proposals += weighed(untouched, company, work)
+    if accepted.pages > 1:
+        work.notes.append(f"Accepted relations are looked at by turns, {PAGE} in a run.")
     work.notes += [each for each in reasons if each != NO_MODEL]
     state = _state(work.notes, anything=bool(proposals))
     if stopped is not None and done < len(rows):
@@ -88,14 +91,6 @@ def verify(context: PhaseContext) -> PhaseOutcome:
     return replace(outcome, counts={"relations_looked_at": done, **outcome.counts})
 
 
-def _dates(snapshot: Snapshot) -> frozenset[str]:
-    """Return the ids of the entities that are dates."""
-    nodes = snapshot.nodes
-    kinds = [code for code, name in enumerate(nodes.types) if name == "date"]
-    found = np.flatnonzero(np.isin(nodes.type[: snapshot.size], kinds) & ~nodes.is_chunk[: snapshot.size])
-    return frozenset(nodes.ids[node] for node in found.tolist())
-
-
 def _state(reasons: Sequence[str], *, anything: bool) -> PhaseState:
     """Return the state of the phase by why claims wait: a failed model is never reported as success."""
     if any(each.startswith("the model") for each in reasons):
@@ -103,16 +98,13 @@ def _state(reasons: Sequence[str], *, anything: bool) -> PhaseState:
     return "partial" if any(each.startswith("the cap") for each in reasons) else "completed"
 
 
-def _outgrown(context: PhaseContext) -> list[Relation]:
+def _outgrown(accepted: Sequence[Relation], context: PhaseContext) -> list[Relation]:
     """Return relations that the first stage verified, or accepted when the graph was a tenth smaller.
 
-    A relation that stays accepted is not written, so each day looks at another page of them.
+    What is only supposed, such as that two names may be of one thing, is no growth.
     """
     edges = context.snapshot.edges
-    recorded = np.sort(edges.recorded_at[edges.kind == RELATION])
-    pages = max(1, -(-len(recorded) // _ACCEPTED_PAGE))
-    page = Listing(limit=_ACCEPTED_PAGE, offset=context.now.toordinal() % pages * _ACCEPTED_PAGE)
-    accepted = context.graph.list_relations(context.project, page, verdicts=("accepted",))
+    recorded = np.sort(edges.recorded_at[(edges.kind == RELATION) & ~edges.supposed])
     open_ = [row for row in accepted if not is_given(row) and row.origin != "asserted"]
     return [row for row in open_ if row.layer == "verified" or _grew_since(row, recorded)]
 
@@ -122,15 +114,21 @@ def _grew_since(row: Relation, recorded: NDArray[np.int64]) -> bool:
     return since >= max(1.0, _GROWTH * len(recorded))
 
 
-def _judged(
-    rows: Sequence[Relation],
-    work: PhaseWork,
-    reasons: dict[str, None],
-    company: Mapping[str, Company],
-    *,
-    in_turns: bool,
-) -> Iterator[Proposal]:
-    """Judge relations; yield a proposal for each whose verdict changes, and collect why some wait."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Judged:
+    """A relation with its verdict, and what becomes of it where no rival contests it."""
+
+    candidate: RelationCandidate
+    verdict: Verdict
+    new: Relation
+
+    @property
+    def row(self) -> Relation:
+        return self.candidate.relation
+
+
+def _judged(rows: Sequence[Relation], work: PhaseWork, reasons: dict[str, None]) -> Iterator[_Judged]:
+    """Judge relations, and collect why some wait; what stays though it is doubtful is left out."""
     context = work.context
     often = reused(sorted({id for row in rows for id in row.evidence}), context.graph)
     candidates = candidates_of(rows, context.graph)
@@ -152,20 +150,35 @@ def _judged(
             elif verdict.stage == "srmkg" and candidate.passages and (verdict.quote or row.quote):
                 # No walk follows it below `DOUBTED`; the graph alone ends nothing that is quoted.
                 verdict = _left_open(verdict, "words are quoted for it")
-        beside = company.get(row.id)
-        if beside is not None and _is_contested(row, verdict, beside, context):
-            work.counts["contested"] += 1
-            verdict = _left_open(verdict, "its passages state what excludes it")
         new = decided(row, verdict, context.now)
         if verdict.decision == "rejected":
             new = withdrawn(new, context.now)
-        else:
-            new = beside.weighed(new) if beside is not None and verdict.stage == "srmkg" else new
+        yield _Judged(candidate=candidate, verdict=verdict, new=new)
+
+
+def _changes(
+    judged: Sequence[_Judged], company: Mapping[str, Company], work: PhaseWork, *, in_turns: bool
+) -> Iterator[Proposal]:
+    """Yield a proposal for each relation that its verdict, or what its passages state beside it, changes."""
+    context = work.context
+    for one in judged:
+        row, verdict, new, beside = one.row, one.verdict, one.new, company.get(one.row.id)
+        if beside is not None and _is_contested(row, verdict, beside, context):
+            work.counts["contested"] += 1
+            verdict = _left_open(verdict, "its passages state what excludes it")
+            new = decided(row, verdict, context.now)
+        if (
+            verdict.decision != "rejected"
+            and verdict.stage == "srmkg"
+            and beside is not None
+            and beside.rival
+        ):
+            new = beside.weighed(new)
         if new.state == row.state and not in_turns and _is_unchanged(row, new):
             work.counts["still_open" if verdict.decision == "deferred" else "still_accepted"] += 1
             continue
         work.counts[verdict.decision] += 1
-        yield _proposal(candidate, new, verdict)
+        yield _proposal(one.candidate, new, verdict)
 
 
 def _left_open(verdict: Verdict, why: str) -> Verdict:
@@ -181,21 +194,10 @@ def _is_contested(row: Relation, verdict: Verdict, beside: Company, context: Pha
     return by_graph and with_rival(verdict.score, beside.rival) < least
 
 
-def _weighed(rows: Sequence[Relation], company: Mapping[str, Company], work: PhaseWork) -> Iterator[Proposal]:
-    """Yield what gives relations that no verdict changes the probability that they have in company."""
-    for row in rows:
-        beside = company.get(row.id)
-        if beside is None or row.id in work.undone:
-            continue
-        if abs(beside.probability - (row.probability or 0.0)) >= _LEAST_CHANGE:
-            work.counts["weighed"] += 1
-            yield _reweighed(row, beside.weighed(row), work)
-
-
 def _is_unchanged(row: Relation, new: Relation) -> bool:
     difference = abs((new.probability or 0.0) - (row.probability or 0.0))
     same = (row.verdict, row.layer, row.quote) == (new.verdict, new.layer, new.quote)
-    return same and difference < _LEAST_CHANGE
+    return same and difference < LEAST_CHANGE
 
 
 def _proposal(candidate: RelationCandidate, new: Relation, verdict: Verdict) -> Proposal:
@@ -210,25 +212,6 @@ def _proposal(candidate: RelationCandidate, new: Relation, verdict: Verdict) -> 
         text=f"{claim} {outcome[verdict.decision]}",
         reason=verdict.explanation or f"By {verdict.verifier}.",
         score=verdict.score,
-        write=Write(changes=(), relations=(new,)),
-        expects=precondition_hash(row),
-    )
-
-
-def _reweighed(row: Relation, new: Relation, work: PhaseWork) -> Proposal:
-    label = work.context.snapshot.label
-    ends = [work.context.snapshot.node(id) for id in (row.subject, row.object)]
-    subject, object = ("?" if node is None else label(node) for node in ends)
-    return Proposal(
-        project=row.project,
-        phase="verify",
-        action="judge",
-        target=row.id,
-        text=f"{subject} {row.type} {object} counts {row.probability:.2f} -> {new.probability:.2f}",
-        reason="Its passages state what excludes it."
-        if new.probability != row.scores.get(FIRST)
-        else "Its passages state nothing any more that excludes it.",
-        score=new.probability,
         write=Write(changes=(), relations=(new,)),
         expects=precondition_hash(row),
     )

@@ -2,15 +2,21 @@
 
 import re
 from dataclasses import replace
+from datetime import timedelta
 from pathlib import Path
+
+import pytest
 
 import hydramem
 from hydramem.core.errors import ModelUnavailableError
 from hydramem.core.ids import relation_id
 from hydramem.core.results.write_results import RelationView
 from hydramem.core.row_types import Relation, Times
+from hydramem.core.time import now
 from hydramem.garden.night.run_phases import STEPS
+from hydramem.garden.phases import weighed_relations
 from hydramem.garden.phases.infer.inferred_proposals import INFERRED_BY
+from hydramem.garden.phases.weighed_relations import accepted_relations
 from hydramem.llm.scripted_generator import ScriptedPrompt
 from tests.garden.memories import OPEN, night, opened, put, rows
 
@@ -152,7 +158,11 @@ def contested(memory: hydramem.Memory) -> tuple[Relation, Relation]:
     return right, wrong
 
 
-def test_a_claim_that_its_passage_contests_loses_its_weight_and_nothing_else(tmp_path: Path) -> None:
+@pytest.mark.parametrize("page", [weighed_relations.PAGE, 1])
+def test_a_claim_that_its_passage_contests_loses_its_weight_and_nothing_else(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, page: int
+) -> None:
+    monkeypatch.setattr(weighed_relations, "PAGE", page)
     with opened(tmp_path) as memory:
         right, wrong = contested(memory)
         before = rows(memory)
@@ -167,6 +177,48 @@ def test_a_claim_that_its_passage_contests_loses_its_weight_and_nothing_else(tmp
         memory.undo(done.run)
         assert rows(memory) == before
         assert night(memory, "verify").phases[0].proposals == 0, "what was undone is not done again"
+
+
+def test_what_is_beside_a_page_of_relations_is_read_and_nothing_else(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(weighed_relations, "PAGE", 1)
+    monkeypatch.setattr(weighed_relations, "_NEWEST", 1)
+    with opened(tmp_path) as memory:
+        right, wrong = contested(memory)
+        memory.relate("Emil Fox", "knows", "Grace Hopper")
+        memory.relate("Dora Poe", "knows", "Ruth Hill")
+        told = [row for row in rows(memory)["RELATES"] if row.type == "knows"]
+        put(memory, relations=(replace(told[0], verdict="accepted"),))
+        context = memory._garden_run("default", ("verify",), None).context("verify")
+        read = accepted_relations(context, [right])
+        assert read.pages == 4
+        assert {row.id for row in read.beside} == {right.id, wrong.id, *(row.id for row in read.page)}
+
+
+def test_a_verdict_that_makes_a_rival_weaker_leaves_the_next_night_nothing_to_do(tmp_path: Path) -> None:
+    with opened(tmp_path) as memory:
+        right, wrong = contested(memory)
+        right = replace(right, verified_at=right.times.recorded_at - timedelta(days=1))
+        wrong = replace(wrong, verified_at=right.times.recorded_at + timedelta(days=1))
+        put(memory, relations=(right, wrong))
+        for name in ("Carl Moon", "Dora Poe", "Emil Fox"):
+            memory.relate(name, "knows", "Grace Hopper")
+        first = night(memory, "verify")
+        assert {each.target for each in first.changes} == {right.id, wrong.id}
+        assert night(memory, "verify").phases[0].proposals == 0
+
+
+def test_what_is_only_supposed_is_no_growth(tmp_path: Path) -> None:
+    with opened(tmp_path) as memory:
+        memory.remember(LEADS)
+        (row,) = rows(memory)["RELATES"]
+        early = replace(row, verdict="accepted", verifier="srmkg:1", verified_at=row.times.recorded_at)
+        early = replace(early, layer="working", probability=0.1)
+        guess = replace(row, id="r_guess", type="may_be", origin="inferred", quote=None, layer="working")
+        guess = replace(guess, verdict="accepted", times=Times(recorded_at=now()))
+        put(memory, relations=(early, guess))
+        assert row.id not in [each.target for each in night(memory, "verify").changes]
 
 
 def test_the_graph_alone_ends_nothing_that_is_quoted(tmp_path: Path) -> None:

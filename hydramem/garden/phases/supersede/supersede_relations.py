@@ -61,6 +61,8 @@ def supersede(context: PhaseContext) -> PhaseOutcome:
     memories, failed = _memories(work)
     if more:
         work.notes.append(f"More than {_MOST_PAIRS} pairs of relations clash; the others wait.")
+    if waiting := work.counts["memories_to_compare"]:
+        work.notes.append(f"Memories that wait to be compared in later runs: {waiting:,}.")
     partial = more or failed or bool(context.budget.over)
     return work.outcome((*relations, *memories), state="partial" if partial else "completed")
 
