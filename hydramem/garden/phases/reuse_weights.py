@@ -20,6 +20,7 @@ from hydramem.garden.phases.answered_questions import answered_questions
 from hydramem.garden.proposals.exclusions import REUSED
 from hydramem.garden.proposals.phase_context import PhaseContext, PhaseOutcome, PhaseWork
 from hydramem.garden.proposals.proposal import Proposal, precondition_hash
+from hydramem.graph.snapshot.adjacency import Mask
 from hydramem.graph.snapshot.snapshot import LINK, MENTION, RELATION, STATES, Snapshot
 from hydramem.storage.schema import RECALLED
 from hydramem.storage.write import Write
@@ -116,21 +117,30 @@ def _degrees(snapshot: Snapshot) -> NDArray[np.int64]:
     """Return the active mentions and links to other memories of each node."""
     edges = snapshot.edges
     active = (edges.state == STATES.index("active")) | (edges.kind == MENTION)
-    answers = np.array([name == ANSWERS for name in edges.types] + [False])[edges.type]
-    to_questions = (edges.kind == LINK) & answers
-    rows = np.flatnonzero(np.isin(edges.kind, (MENTION, LINK)) & active & ~to_questions)
+    rows = np.flatnonzero(np.isin(edges.kind, (MENTION, LINK)) & active & ~_to_questions(snapshot))
     ends = np.concatenate([edges.source[rows], edges.target[rows]])
     return np.bincount(ends, minlength=snapshot.size)
 
 
+def _to_questions(snapshot: Snapshot) -> Mask:
+    """Say for each edge whether it links an answer to its question."""
+    edges = snapshot.edges
+    answers: Mask = np.array([name == ANSWERS for name in edges.types] + [False])[edges.type]
+    return (edges.kind == LINK) & answers
+
+
 def _isolated(context: PhaseContext, degrees: NDArray[np.int64]) -> list[str]:
-    """Return the memories without a link whose entities occur in no other chunk and no relation."""
+    """Return the memories without a link whose entities occur in no other chunk and no relation.
+
+    What a run itself links, an answer to its question and names that may be of one thing, relates nothing.
+    """
     after = context.settings.garden.decay_after_days
     if after <= 0:
         return []
     snapshot, edges, nodes = context.snapshot, context.snapshot.edges, context.snapshot.nodes
     held = np.zeros(snapshot.size, dtype=bool)
     related = np.isin(edges.kind, (RELATION, LINK)) & (edges.state == STATES.index("active"))
+    related &= ~_to_questions(snapshot) & ~snapshot.is_likely_same(slice(None))
     held[edges.source[related]] = held[edges.target[related]] = True
     mentions = edges.kind == MENTION
     chunks, things = edges.source[mentions], edges.target[mentions]

@@ -237,12 +237,15 @@ class Snapshot:
         return named | (edges.kind == MENTION) if MENTIONS in types else named
 
     def is_likely_same(self, rows: NDArray[np.integer] | slice) -> Mask:
-        """Say for some edges whether they join two names that are likely of one thing: such state nothing."""
+        """Say for some edges whether they join two names that are likely of one thing: such state nothing.
+
+        What somebody states with a type of that name is theirs.
+        """
         kinds = self.edges.kind[rows]
         codes = [code for code, type in enumerate(self.edges.types) if type == MAY_BE]
         if not codes:  # as in most memories; every walk asks it of all edges
             return np.zeros(kinds.shape, dtype=bool)
-        found: Mask = (kinds == RELATION) & np.isin(self.edges.type[rows], codes)
+        found: Mask = (kinds == RELATION) & self.edges.supposed[rows] & np.isin(self.edges.type[rows], codes)
         return found
 
     def label(self, node: int) -> str:

@@ -10,11 +10,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import hydramem
-from hydramem.core.row_types import Chunk, Mention, Times
+from hydramem.core.row_types import ANSWERS, MAY_BE, Chunk, Link, Mention, Times
 from hydramem.core.time import now
 from hydramem.garden.phases.reuse_weights import LEAST, MOST, REUSE, base_of, faded, gained
 from tests.garden.memories import night, opened, put, rows
-from tests.storage.rows import chunk, entity
+from tests.storage.rows import chunk, entity, relation
 
 ENGINE = os.environ.get("HYDRAMEM_TEST_ENGINE", "ladybug")
 SHARES = st.floats(0, 1)
@@ -112,6 +112,37 @@ def test_what_stands_alone_fades_until_somebody_asks(tmp_path: Path) -> None:
         night(memory, "reuse")
         [row] = [row for row in rows(memory)["Chunk"] if row.id == "alone"]
         assert row.importance == 0.5 and REUSE not in row.metadata
+
+
+def test_what_a_night_itself_links_is_not_related(tmp_path: Path) -> None:
+    """Links to an answered question and between names that may be one keep nothing; stated relations do."""
+    named = {"e1": "Falcon", "e2": "Falcon Shipping", "e3": "Harrow", "e4": "Harrow Shipping"}
+    things = tuple(replace(entity(id, name), project="default") for id, name in named.items())
+    link = Link(
+        id="l1",
+        source="answer",
+        target="question",
+        type=ANSWERS,
+        weight=1.0,
+        times=Times(recorded_at=OLD),
+    )
+    inferred = replace(
+        relation("e1", MAY_BE, "e2", id="r1"), project="default", origin="inferred", evidence=()
+    )
+    stated = replace(relation("e3", MAY_BE, "e4", id="r2"), project="default", origin="asserted", evidence=())
+    assert inferred.supposed and not stated.supposed
+    with opened(tmp_path) as memory:
+        put(
+            memory,
+            chunks=tuple(map(memory_of, ("answer", "question", *(f"c{id}" for id in named)))),
+            entities=things,
+            mentions=tuple(Mention(chunk=f"c{id}", entity=id) for id in named),
+            relations=(inferred, stated),
+            links=(link,),
+        )
+        night(memory, "reuse")
+        faded_ones = {id for id, value in importance(memory).items() if value < 0.5}
+        assert faded_ones == {"answer", "question", "ce1", "ce2"}
 
 
 def test_what_a_person_set_since_is_the_new_base() -> None:

@@ -175,3 +175,16 @@ def test_a_question_reaches_what_is_known_under_another_name(tmp_path: Path) -> 
         assert after[facts["KL300"]].scores["names"] > 0
         assert "another name" in after[facts["KL300"]].why
         assert not after[facts["Harrow"]].scores.get("names")
+
+
+def test_a_relation_that_somebody_states_with_this_type_is_theirs(tmp_path: Path) -> None:
+    """It is a relation like others: no name is sought behind it, and walks of recall follow it."""
+    with opened(tmp_path) as memory:
+        told(memory, "Falcon", "Harrow")
+        memory.relate("Falcon", MAY_BE, "Harrow")
+        night(memory, "merge")
+        assert links(memory).keys() == {("Falcon", "Harrow")}
+        found = memory.recall("What is known of Falcon?").hits
+        assert found and not any(hit.scores.get("names") for hit in found)
+        snapshot = memory._use().snapshots.of("default")
+        assert MAY_BE in snapshot.edges.types and not snapshot.is_likely_same(slice(None)).any()
