@@ -125,8 +125,9 @@ def _degrees(snapshot: Snapshot) -> NDArray[np.int64]:
 def _to_questions(snapshot: Snapshot) -> Mask:
     """Say for each edge whether it links an answer to its question."""
     edges = snapshot.edges
-    answers: Mask = np.array([name == ANSWERS for name in edges.types] + [False])[edges.type]
-    return (edges.kind == LINK) & answers
+    answers = np.array([name == ANSWERS for name in edges.types] + [False])[edges.type]
+    found: Mask = (edges.kind == LINK) & answers
+    return found
 
 
 def _isolated(context: PhaseContext, degrees: NDArray[np.int64]) -> list[str]:
