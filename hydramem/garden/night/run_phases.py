@@ -27,6 +27,7 @@ from hydramem.garden.phases.prune.prune import prune
 from hydramem.garden.phases.reuse_weights import reuse
 from hydramem.garden.phases.supersede.supersede_relations import supersede
 from hydramem.garden.phases.verify_deferred import verify
+from hydramem.garden.proposals.compared_memories import save_compared
 from hydramem.garden.proposals.exclusions import save_undecided_pairs, undecided_pairs
 from hydramem.garden.proposals.phase_context import PhaseContext, PhaseOutcome, PhaseStep
 from hydramem.garden.proposals.plan_file import GardenPlan, may_become_a_plan, ordered, read_plan, write_plan
@@ -188,11 +189,21 @@ def run_phases(run: GardenRun) -> Gardened:
         save_undecided_pairs(chain.from_iterable(undecided), run.folder)
     made = replace(_plan_of(run, results), run=id)
     applied = _apply(run, made)
+    _save_compared(run, results, applied)
     _take_steps(run, _AFTER_APPLYING, results)
     if run.upkeep is not None and "maintain" in run.phases:
         _take_step(run, "maintain", run.upkeep, results)
     report = _report(run, results, applied, started, id=made.run)
     return replace(report, **resumed)
+
+
+def _save_compared(run: GardenRun, results: PhaseResults, applied: Applied) -> None:
+    """Note which memories are compared; where changes are left to do, what they rest on is compared again."""
+    if run.folder is None or applied.left:
+        return
+    for outcome in results.outcomes.values():
+        if outcome.compared is not None:
+            save_compared(outcome.compared, run.folder)
 
 
 def apply_file(run: GardenRun, file: Path, *, leave_out: Sequence[str] = ()) -> Gardened:

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from hydramem.core.config import Config
 from hydramem.core.results.garden_results import PhaseState, StoreHealth
 from hydramem.core.row_types import Usage
+from hydramem.garden.proposals.compared_memories import ComparedMemories
 from hydramem.garden.proposals.exclusions import UndecidedPair, UndoneRows
 from hydramem.garden.proposals.proposal import Proposal
 from hydramem.graph.snapshot.snapshot import Snapshot
@@ -121,6 +122,8 @@ class PhaseOutcome:
         usage: What the model calls cost.
         undecided: Pairs for a person to judge, which the run saves; None where the phase looks for none.
         auc: Of the edge scorer on held-out relations; None where the phase scores none.
+        compared: Which memories are compared, which the run saves once all changes are applied; None where
+            the phase compares none.
         health, asked: Of the phase that counts questions: what waits, and one question in words.
     """
 
@@ -131,6 +134,7 @@ class PhaseOutcome:
     usage: Usage = field(default_factory=Usage)
     undecided: tuple[UndecidedPair, ...] | None = None
     auc: float | None = None
+    compared: ComparedMemories | None = None
     health: StoreHealth | None = None
     asked: str = ""
 

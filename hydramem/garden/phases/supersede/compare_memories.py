@@ -14,7 +14,6 @@ import numpy as np
 
 from hydramem.core.errors import ModelError
 from hydramem.core.row_types import Chunk, Link, LinkType
-from hydramem.garden.phases.supersede.compared_memories import ComparedMemories
 from hydramem.garden.phases.supersede.possible_replacements import (
     MAY_SUPERSEDE,
     PossibleReplacement,
@@ -28,6 +27,7 @@ from hydramem.garden.phases.supersede.replacement_probability import (
     replacement_probability,
     speak_of_one_name,
 )
+from hydramem.garden.proposals.compared_memories import ComparedMemories
 from hydramem.garden.proposals.exclusions import is_told_apart
 from hydramem.garden.proposals.phase_context import PhaseContext, PhaseWork
 from hydramem.garden.proposals.proposal import Proposal, precondition_hash, quoted
@@ -76,7 +76,7 @@ class Comparison:
     Attributes:
         links: Proposals of links, by the id of the link.
         pairs: Pairs of which the later may take the earlier one's place, linked or not.
-        ids: The memories that were compared.
+        ids: The memories that are compared by now, in this run or an earlier one; none that is gone.
         failed: Whether the classifier failed.
     """
 
@@ -98,8 +98,9 @@ def compare(work: PhaseWork, compared: ComparedMemories) -> Comparison:
     page = context.graph.list_chunks(where, Listing(limit=_MOST_MEMORIES))
     rows = [row for row in page if covers(None, row.expires_at, context.clock)]
     new = [row for row in rows if row.id not in compared.ids]
+    earlier = compared.ids & {row.id for row in page}
     if not new:
-        return Comparison(links={})
+        return Comparison(links={}, ids=earlier)
     found = Comparison(links={})
     known = _linked(new, context)
     done: set[str] = set()
@@ -120,7 +121,7 @@ def compare(work: PhaseWork, compared: ComparedMemories) -> Comparison:
         context.progress(len(done), len(new))
     work.counts["memories_compared"] = len(done)
     work.counts["memories_to_compare"] = 0 if found.failed else len(new) - len(done)
-    return replace(found, ids=frozenset(done))
+    return replace(found, ids=earlier | done)
 
 
 def doubtful_first(pairs: Sequence[PossibleReplacement]) -> list[PossibleReplacement]:

@@ -11,14 +11,13 @@ from datetime import datetime
 
 from hydramem.core.row_types import Chunk, Relation
 from hydramem.garden.phases.supersede.compare_memories import compare, doubtful_first, replacement_link
-from hydramem.garden.phases.supersede.compared_memories import (
+from hydramem.garden.phases.supersede.possible_replacements import proposed_pairs
+from hydramem.garden.phases.supersede.supersede_memories import settled_pairs
+from hydramem.garden.proposals.compared_memories import (
     ComparedMemories,
     DoubtfulPair,
     read_compared,
-    save_compared,
 )
-from hydramem.garden.phases.supersede.possible_replacements import proposed_pairs
-from hydramem.garden.phases.supersede.supersede_memories import settled_pairs
 from hydramem.garden.proposals.phase_context import PhaseContext, PhaseOutcome, PhaseWork
 from hydramem.garden.proposals.proposal import Proposal, precondition_hash
 from hydramem.graph.functional_types import functional_types
@@ -58,17 +57,18 @@ def supersede(context: PhaseContext) -> PhaseOutcome:
     """Propose ends for relations and memories that newer ones replace; unordered ones are left."""
     work = PhaseWork(context)
     relations, more = _relations(work)
-    memories, failed = _memories(work)
+    memories, compared, failed = _memories(work)
     if more:
         work.notes.append(f"More than {_MOST_PAIRS} pairs of relations clash; the others wait.")
     if waiting := work.counts["memories_to_compare"]:
         work.notes.append(f"Memories that wait to be compared in later runs: {waiting:,}.")
     partial = more or failed or bool(context.budget.over)
-    return work.outcome((*relations, *memories), state="partial" if partial else "completed")
+    outcome = work.outcome((*relations, *memories), state="partial" if partial else "completed")
+    return replace(outcome, compared=compared)
 
 
-def _memories(work: PhaseWork) -> tuple[list[Proposal], bool]:
-    """Return what links and ends memories, and whether a model failed; keep which were compared."""
+def _memories(work: PhaseWork) -> tuple[list[Proposal], ComparedMemories, bool]:
+    """Return what links and ends memories, what was compared, and whether a model failed."""
     context = work.context
     compared = read_compared(context.folder)
     comparison = compare(work, compared)
@@ -81,21 +81,17 @@ def _memories(work: PhaseWork) -> tuple[list[Proposal], bool]:
     settling = settled_pairs(work, open_)
     links = comparison.links | {pair.link.id: replacement_link(pair, context) for pair in settling.linked}
     settled = {link.id for each in settling.proposals for link in each.write.links}
-    if context.saves_models:
-        left = doubtful_first([pair for pair in open_ if pair.link.id not in settling.asked])
-        save_compared(
-            ComparedMemories(
-                ids=compared.ids | comparison.ids,
-                doubtful=tuple(
-                    DoubtfulPair(newer=each.newer.id, older=each.older.id, probability=each.link.weight)
-                    for each in left
-                ),
-            ),
-            context.folder,
-        )
+    left = doubtful_first([pair for pair in open_ if pair.link.id not in settling.asked])
+    known = ComparedMemories(
+        ids=comparison.ids,
+        doubtful=tuple(
+            DoubtfulPair(newer=each.newer.id, older=each.older.id, probability=each.link.weight)
+            for each in left
+        ),
+    )
     linked = [each for id, each in links.items() if id not in settled]
     work.counts["memories_linked"] = len(linked)
-    return [*settling.proposals, *linked], settling.failed or comparison.failed
+    return [*settling.proposals, *linked], known, settling.failed or comparison.failed
 
 
 def _relations(work: PhaseWork) -> tuple[list[Proposal], bool]:

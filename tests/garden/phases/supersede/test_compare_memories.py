@@ -8,7 +8,10 @@ import pytest
 
 import hydramem
 from hydramem.core.row_types import Chunk, Link, LinkType, Times
+from hydramem.garden.night.run_phases import UNFINISHED
+from hydramem.garden.proposals.compared_memories import read_compared
 from hydramem.llm.scripted_generator import ScriptedPrompt
+from hydramem.storage.write import Removal
 from tests.garden.memories import night, opened, put, rows
 from tests.storage.rows import chunk
 
@@ -107,6 +110,34 @@ def test_a_plan_remembers_nothing(tmp_path: Path) -> None:
         put(memory, chunks=(OLD, NEW))
         memory.garden(phases=["supersede"], plan=True)
         assert night(memory, "supersede").phases[0].counts["memories_compared"] == 2
+
+
+def test_a_night_that_stops_before_its_changes_are_made_loses_no_pair(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def stops(*_: object, **__: object) -> None:
+        raise KeyboardInterrupt
+
+    with opened(tmp_path) as memory:
+        put(memory, chunks=(OLD, NEW))
+        with monkeypatch.context() as patched:
+            patched.setattr("hydramem.garden.night.run_phases.apply", stops)
+            with pytest.raises(KeyboardInterrupt):
+                night(memory, "supersede")
+        (memory._garden_folder("default") / UNFINISHED).unlink()  # as where it could not even be written
+        assert night(memory, "supersede").phases[0].counts["memories_compared"] == 2
+        assert links(memory) == {("c_new", "may_supersede", "c_old")}
+
+
+def test_memories_that_are_gone_are_forgotten_here_too(tmp_path: Path) -> None:
+    with opened(tmp_path) as memory:
+        put(memory, chunks=(OLD, NEW, OTHER))
+        night(memory, "supersede")
+        folder = memory._garden_folder("default")
+        assert read_compared(folder).ids == {"c_old", "c_new", "c_other"}
+        put(memory, removed=Removal(chunks=("c_other",)))
+        night(memory, "supersede")
+        assert read_compared(folder).ids == {"c_old", "c_new"}
 
 
 BLOCK = note("c_block", "Straddle carriers may do 20 km/h in block F.", 1)

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from hydramem.garden.phases.supersede.compared_memories import (
+from hydramem.garden.proposals.compared_memories import (
     ComparedMemories,
     DoubtfulPair,
     read_compared,
