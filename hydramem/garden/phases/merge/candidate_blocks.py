@@ -51,8 +51,9 @@ def candidates_of(keys_of: Iterable[AbstractSet[str]], *, limit: int) -> Candida
         keys_of: The keys of each thing.
         limit: Most pairs.
     """
-    found = [(hash(key), place) for place, each in enumerate(keys_of) for key in each]
-    table = np.array(found, dtype=np.int64).reshape(-1, 2)
+    # Straight into an array: as objects the keys of 34,000 names took 30 MB more.
+    flat = (part for place, each in enumerate(keys_of) for key in each for part in (hash(key), place))
+    table = np.fromiter(flat, dtype=np.int64).reshape(-1, 2)
     table = table[np.lexsort((table[:, 1], table[:, 0]))]
     _, starts, sizes = np.unique(table[:, 0], return_index=True, return_counts=True)
     pairs = list(_within(table[:, 1], starts, sizes))
