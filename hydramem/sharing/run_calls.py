@@ -69,7 +69,8 @@ class CallRunner:
             raise InvalidInputError(f"{said.operation!r}: no such operation")
         given = from_wire(said.arguments)
         alone = said.operation in _ALONE and not given.get("dry_run")
-        if alone and not self._whole:
+        # On PostgreSQL they refuse, and say what to do instead.
+        if alone and not self._whole and opened.config.storage.graph != "postgres":
             raise StoreBusyError(
                 f"{opened.folder}: {self._note} works with it; close it there before you {said.operation}"
             )

@@ -155,12 +155,39 @@ def test_a_folder_belongs_to_one_engine(tmp_path: Path, config: Config) -> None:
 def test_what_works_on_files_alone_says_so(tmp_path: Path, config: Config) -> None:
     with open_in(tmp_path / "one", config) as memory:
         kept = memory.remember("Ada keeps the parcel in depot 49.")
-        with pytest.raises(InvalidInputError, match="pg_dump"):
+        with pytest.raises(InvalidInputError, match=r"^backup: .*pg_dump.*hydramem dump"):
             memory.backup(str(tmp_path / "one.backup"))
-        assert not (tmp_path / "one.backup").exists()
-        with pytest.raises(InvalidInputError, match="keeps no files"):
+        with pytest.raises(InvalidInputError, match=r"^backup: "):
+            memory.backup()
+        assert not [path for path in tmp_path.rglob("*") if "backup" in path.name]
+        with pytest.raises(InvalidInputError, match=r"pg_restore.*hydramem load"):
             memory.restore(str(tmp_path / "one.backup"))
-        with pytest.raises(InvalidInputError, match="not on PostgreSQL yet"):
+        with pytest.raises(InvalidInputError, match=r"`load` it into a folder, erase there"):
             memory.erase(ids=[kept.id])
         assert memory.garden() != ()
         assert memory.recall("where is the parcel?").hits[0].id == kept.id
+
+
+def test_a_memory_is_erased_by_way_of_a_folder(tmp_path: Path, config: Config) -> None:
+    embedded = replace(config, storage=StorageConfig(buffer_pool_mb=128, max_db_gb=8))
+    other = replace(config, storage=replace(config.storage, database_schema=new_schema()))
+    with open_in(tmp_path / "one", config) as memory:
+        gone = memory.remember("Ada keeps the parcel in depot 49.")
+        kept = memory.remember("Bob drives the blue van on Mondays.")
+        memory.drain()
+        memory.dump(str(tmp_path / "whole"))
+    with open_in(tmp_path / "folder", embedded) as memory:
+        memory.load(str(tmp_path / "whole"))
+        memory.erase(ids=[gone.id])
+        memory.dump(str(tmp_path / "rest"))
+    with open_in(tmp_path / "other", other) as memory:
+        memory.load(str(tmp_path / "rest"))
+        memory.drain()
+        assert [row.id for rows in memory._opened.graph.scan(CHUNK) for row in rows] == [kept.id]
+        assert memory.doctor().healthy
+    tables = execute(other, "SELECT relname FROM pg_stat_user_tables WHERE schemaname = current_schema()")
+    assert len(tables) > 10
+    for (table,) in tables:
+        rows = execute(other, f"""SELECT count(*) FROM "{table}" t WHERE t::text ILIKE '%depot%'""")
+        assert rows == [(0,)], table
+    execute(other, f'DROP SCHEMA "{other.storage.database_schema}" CASCADE')

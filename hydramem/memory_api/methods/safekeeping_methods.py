@@ -229,9 +229,7 @@ class SafekeepingMethods(Handle):
         """
         store = self._use()
         if not store.has_graph_file:
-            raise InvalidInputError(
-                f"restore: storage.graph: {store.graph.engine} keeps no files to replace; `load` reads a dump"
-            )
+            raise _no_files(store.config)
         store.require_writable()
         backup = arguments.path_of(file, "file")
         done = shared_stores.restore_open(store, backup, self._adopt)
@@ -251,13 +249,22 @@ def restore_folder(folder: Path, file: str, config: Config, *, progress: Progres
     """
     backup = arguments.path_of(file, "file")
     if config.storage.graph in ("memory", "postgres"):
-        raise InvalidInputError(f"restore: storage.graph: {config.storage.graph} keeps no files to replace")
+        raise _no_files(config)
     done = shared_stores.restore_closed(folder, backup, config)
     store = shared_stores.acquire(folder, config, None)
     try:
         return _restored(store, backup, done, progress)
     finally:
         shared_stores.release(store)
+
+
+def _no_files(config: Config) -> InvalidInputError:
+    """Return the refusal of a restore where the store is not a folder, with what to do instead."""
+    instead = "pg_restore reads what pg_dump wrote, and " if config.storage.graph == "postgres" else ""
+    return InvalidInputError(
+        f"restore: storage.graph: {config.storage.graph} keeps no files to replace; {instead}`hydramem load` "
+        "reads a dump"
+    )
 
 
 def _restored(store: open_store.OpenStore, file: Path, done: Exchange, progress: Progress | None) -> Restored:

@@ -14,6 +14,7 @@ from hydramem.core.config import Config
 from hydramem.core.errors import (
     ConfigError,
     EmbeddingMismatchError,
+    InvalidInputError,
     ModelError,
     ModelUnavailableError,
     StorageError,
@@ -361,9 +362,14 @@ class OpenStore:
         """Write a backup while others read and write; `garden.backups` limits the store's own backups.
 
         Raises:
-            InvalidInputError: The file exists, or the store is in memory.
+            InvalidInputError: The file exists, or the store is in memory or on PostgreSQL.
             StorageError: It cannot be written.
         """
+        if self.config.storage.graph == "postgres":
+            raise InvalidInputError(
+                "backup: a memory on PostgreSQL is backed up with pg_dump; `hydramem dump FOLDER` writes "
+                "what it holds"
+            )
         if to is None:
             self.require_writable()
         self.recalls.flush()

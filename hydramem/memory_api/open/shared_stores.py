@@ -156,7 +156,8 @@ def erase_open(
         return store.erase_in_memory(request)
     if not store.has_graph_file:
         raise InvalidInputError(
-            "erase: not on PostgreSQL yet; `forget` the rows, or load a dump without them into another schema"
+            "erase: not on PostgreSQL: `hydramem dump` the memory, `load` it into a folder, erase there, and "
+            "`load` a dump of that into another schema; or `forget`, which archives"
         )
     with _registry:
         store.require_writable()
