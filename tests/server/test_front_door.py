@@ -13,6 +13,7 @@ from hydramem.server.http.front_door import FrontDoor
 from hydramem.server.http.known_tokens import KnownTokens, token_hash
 from hydramem.server.http.limits import Limits
 from hydramem.server.http_server import TokenCheck
+from hydramem.storage.changes import AGENT
 from hydramem.storage.tokens.token_file import TokenFile
 
 TOKEN = "s3cret-for-tests"
@@ -53,13 +54,14 @@ class Asker:
         read_store: Callable[[], None] = lambda: None,
     ) -> None:
         self.inside = Inside()
+        self.limits = Limits(per_minute=per_minute, concurrent=concurrent)
         self.door = FrontDoor(
             self.inside,
             tokens=KnownTokens(
                 store=TokenFile(folder), environment=token_hash(TOKEN), tools="agent", project="default"
             ),
             needs_token=needs_token,
-            limits=Limits(per_minute=per_minute, concurrent=concurrent),
+            limits=self.limits,
             most_bytes=most_bytes,
             read_store=read_store,
         )
@@ -171,6 +173,39 @@ def test_a_caller_has_so_many_requests_at_a_time(tmp_path):
         asker.inside.may_answer.set()
         assert [(await each)[0] for each in running] == [200, 200]
         assert (await asker.ask())[0] == 200
+
+    asyncio.run(work())
+
+
+def test_a_caller_has_so_many_streams_open(tmp_path):
+    async def work() -> None:
+        asker = Asker(tmp_path, concurrent=2)
+        asker.inside.may_answer.clear()
+        streams = [asyncio.create_task(asker.ask(method="GET")) for _ in range(2)]
+        await asker.inside.have_come(2)
+        status, headers, text = await asker.ask(method="GET")
+        assert status == 429 and headers["retry-after"] == "1" and "2 streams" in text
+        call = asyncio.create_task(asker.ask())
+        await asker.inside.have_come(3)  # open streams keep no call out
+        assert await asker.door.stop(0.05) is False, "the call runs"
+        streams[0].cancel()
+        await asyncio.wait(streams[:1])
+        asker.inside.may_answer.set()
+        assert (await call)[0] == (await streams[1])[0] == 200
+        assert await asker.door.stop(1)
+        assert [asker.limits.begin_stream(AGENT) for _ in range(3)] == [True, True, False]
+
+    asyncio.run(work())
+
+
+def test_a_stop_does_not_wait_for_streams(tmp_path):
+    async def work() -> None:
+        asker = Asker(tmp_path)
+        asker.inside.may_answer.clear()
+        stream = asyncio.create_task(asker.ask(method="GET"))
+        await asker.inside.have_come(1)
+        assert await asker.door.stop(1)
+        stream.cancel()
 
     asyncio.run(work())
 

@@ -132,8 +132,8 @@ class FrontDoor:
             most = self._limits.per_minute
             text = f"too many requests: {most} a minute are allowed; try again in {wait} s"
             await _answer(send, 429, text, retry=wait)
-        elif scope["method"] != "POST":  # a stream of what the server says, which lasts
-            await self._app(scope, receive, send)
+        elif scope["method"] == "GET":
+            await self._stream(caller, scope, receive, send)
         elif not self._limits.begin(caller):
             most = self._limits.concurrent
             await _answer(send, 429, f"{most} requests run already, as many as are allowed", retry=1)
@@ -147,6 +147,17 @@ class FrontDoor:
                 self._running -= 1
                 if not self._running:
                     self._idle.set()
+
+    async def _stream(self, caller: str, scope: Scope, receive: Receive, send: Send) -> None:
+        """Pass on what opens a stream of what the server says; a stop does not wait for its end."""
+        if not self._limits.begin_stream(caller):
+            most = self._limits.concurrent
+            await _answer(send, 429, f"{most} streams are open already, as many as are allowed", retry=1)
+            return
+        try:
+            await self._app(scope, receive, send)
+        finally:
+            self._limits.end_stream(caller)
 
     def _caller(self, scope: Scope) -> str:
         if not self._needs_token:

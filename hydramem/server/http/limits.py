@@ -17,6 +17,11 @@ class _Caller:
     left: float
     at: float
     running: int = 0
+    streams: int = 0
+
+    @property
+    def is_idle(self) -> bool:
+        return not (self.running or self.streams)
 
 
 class Limits:
@@ -24,7 +29,8 @@ class Limits:
 
     Args:
         per_minute: Requests a minute, and how many may come at once; 0 is without limit.
-        concurrent: Requests of one caller that may run at a time; 0 is without limit.
+        concurrent: Requests of one caller that may run at a time, and streams that it may have open beside them;
+            0 is without limit.
         clock: Seconds of a clock that never goes back.
     """
 
@@ -60,13 +66,25 @@ class Limits:
         """Count a request as ended."""
         self._caller(caller).running -= 1
 
+    def begin_stream(self, caller: str) -> bool:
+        """Count a stream as open; return whether it may be. Streams last, and keep no request out."""
+        held = self._caller(caller)
+        if 0 < self.concurrent <= held.streams:
+            return False
+        held.streams += 1
+        return True
+
+    def end_stream(self, caller: str) -> None:
+        """Count a stream as closed."""
+        self._caller(caller).streams -= 1
+
     def _caller(self, name: str) -> _Caller:
         held = self._callers.get(name)
         if held is None:
             held = self._callers[name] = _Caller(left=self.per_minute, at=self._clock())
         self._callers.move_to_end(name)
         if len(self._callers) > _MOST_CALLERS:
-            idle = next((each for each, one in self._callers.items() if not one.running), None)
+            idle = next((each for each, one in self._callers.items() if one.is_idle), None)
             if idle is not None:
                 del self._callers[idle]
         return held
