@@ -373,8 +373,8 @@ class ServerConfig(_Section):
             body stops arriving for as long.
         requests_per_minute: Requests of one token a minute over HTTP, of which as many may come at once; one
             more is answered 429. 0 is without limit.
-        concurrent_calls: Requests of one token that may run at a time, and streams that it may hold open beside
-            them; 0 is without limit.
+        concurrent_calls: Requests of one token that may run at a time, and as many streams that may be open
+            beside them; 0 is without limit.
         body_mb: Largest body of a request, in MiB.
         stop_seconds: How long running calls may take when the server is asked to stop.
     """

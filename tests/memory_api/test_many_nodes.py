@@ -11,7 +11,10 @@ import pytest
 
 pytest.importorskip("psycopg", reason="needs the extra `postgres`")
 
+from psycopg.conninfo import make_conninfo
+
 from hydramem import Memory
+from hydramem.core.errors import StoreBusyError
 from hydramem.graph.snapshot.snapshot import Snapshot
 from hydramem.graph.snapshot.snapshot_writer import load
 from hydramem.memory_api.memory import connect
@@ -195,3 +198,39 @@ def test_a_killed_holder_keeps_nobody_out(schema: str) -> None:
     thread.join()
     one.close()
     other.close()
+
+
+def impatient(schema: str) -> PostgresGraph:
+    """Return a node whose address says that it waits .3 s for a lock."""
+    address = make_conninfo(server_address(), options="-c lock_timeout=300")
+    return open_postgres_graph(Database(address, schema=schema, most_connections=4))
+
+
+def test_a_holder_that_hangs_does_not_hang_the_others(schema: str) -> None:
+    one, other, third = opened(schema), impatient(schema), impatient(schema)
+    with one.writing_alone(["p"]):
+        began = time.monotonic()
+        with pytest.raises(StoreBusyError, match=r"project p, q.* try again.*pg_terminate_backend\(\d+\)"):
+            other.writing_alone(["p", "q"]).__enter__()
+        with pytest.raises(StoreBusyError, match="the whole memory"):
+            other.writing_alone(None).__enter__()
+        with pytest.raises(StoreBusyError, match="try again"):
+            other.write(write(chunks=(chunk("c1", project="p"),)))
+        assert 0.8 < time.monotonic() - began < 20
+        with third.writing_alone(["q"]):  # who waited in vain holds nothing
+            pass
+    with other.writing_alone(["p"]):
+        pass
+    with other.writing_alone(None):
+        pass
+    for graph in (one, other, third):
+        graph.close()
+
+
+def test_the_address_may_say_how_long_locks_are_waited_for(schema: str) -> None:
+    waits = []
+    for graph in (opened(schema), impatient(schema)):
+        with graph.database.reading() as connection:
+            waits.append(connection.execute("show lock_timeout").fetchone())
+        graph.close()
+    assert waits == [("1min",), ("300ms",)]

@@ -29,8 +29,8 @@ class Limits:
 
     Args:
         per_minute: Requests a minute, and how many may come at once; 0 is without limit.
-        concurrent: Requests of one caller that may run at a time, and streams that it may have open beside them;
-            0 is without limit.
+        concurrent: Requests of one caller that may run at a time, and as many streams that may be open beside
+            them; 0 is without limit.
         clock: Seconds of a clock that never goes back.
     """
 

@@ -38,6 +38,11 @@ _LONGEST_WAIT_S = 30.0
 _ATTEMPT_S = 1.0
 _TRUSTED_S = 0.5
 _LEAST_VERSION = 160_000
+# A program that hangs while it holds a lock must not hang every other one. The address may say otherwise.
+_LOCK_WAIT = """
+    select set_config('lock_timeout', coalesce(nullif(reset_val, '0'), '60000'), false)
+    from pg_settings where name = 'lock_timeout'
+"""
 # Nothing tells that a host has died: without these a dead node would keep its locks, and a node wait for a
 # dead server, for hours (https://www.postgresql.org/docs/current/libpq-connect.html). The address may say
 # otherwise for the node's side. In seconds; `tcp_user_timeout` in milliseconds.
@@ -138,6 +143,7 @@ class Database:
             [f'"{self.schema}", public', str(_SEARCH_WIDTH)],
         ).fetchone()
         connection.execute(_SERVER_NOTICES)
+        bound_waits(connection)
         if row is not None:
             self._epochs.joined(connection, row[0])
 
@@ -254,6 +260,11 @@ def _noticing_death(dsn: str) -> str:
     return make_conninfo(dsn, **{name: value for name, value in _NODE_NOTICES.items() if name not in given})
 
 
+def bound_waits(connection: Connection) -> None:
+    """Let a connection wait for locks as long as its address says (`lock_timeout`), else for a minute."""
+    connection.execute(_LOCK_WAIT)
+
+
 def release_locks(connection: Connection) -> None:
     """Free the locks of a connection's session; those of a lost connection are free already."""
     with suppress(psycopg.OperationalError):
@@ -271,8 +282,12 @@ def database_errors() -> Iterator[None]:
         raise DiskFullError("the database's disk is full; nothing was written") from None
     except psycopg.errors.ReadOnlySqlTransaction:
         raise ReadOnlyError("the database takes no writes: it is a standby, or read-only") from None
-    except (PoolTimeout, psycopg.errors.LockNotAvailable, psycopg.errors.QueryCanceled):
-        raise StoreBusyError("the database gave no connection or lock in time") from None
+    except psycopg.errors.LockNotAvailable:
+        raise StoreBusyError(
+            "another program held a lock of the database for too long; nothing was written, try again"
+        ) from None
+    except (PoolTimeout, psycopg.errors.QueryCanceled):
+        raise StoreBusyError("the database gave no connection or answer in time; try again") from None
     except psycopg.Error as error:
         # The message of a lost or refused connection names host and user; the server's own answer does not.
         answer = error.diag.message_primary if error.sqlstate else None

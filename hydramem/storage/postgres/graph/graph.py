@@ -16,6 +16,7 @@ from hydramem.storage.postgres.follower import Follow, Follower
 from hydramem.storage.postgres.graph.counts import PostgresCounts
 from hydramem.storage.postgres.graph.snapshot_tables import project_tables
 from hydramem.storage.postgres.graph.writes import apply_write, encode_write, projects_of
+from hydramem.storage.postgres.held_locks import hold_projects
 from hydramem.storage.postgres.job_claims import JobClaims
 from hydramem.storage.postgres.parameters import as_parameters
 from hydramem.storage.postgres.project_locks import night_lock, project_locks, store_lock
@@ -33,9 +34,6 @@ _LOCK = (
     "SELECT pg_advisory_xact_lock_shared(%s), "
     "(SELECT count(pg_advisory_xact_lock(lock)) FROM unnest(%s::bigint[]) AS lock)"
 )
-
-
-_HOLD = _LOCK.replace("xact_", "")
 
 
 def open_postgres_graph(database: Database) -> "PostgresGraph":
@@ -110,14 +108,14 @@ class PostgresGraph(PostgresCounts):
 
         The locks are of the session of the one connection that this thread uses meanwhile: a holder that dies
         or loses it frees them, and what it had not committed never is.
+
+        Raises:
+            StoreBusyError: Another program kept them for too long.
         """
         schema = self._database.schema
         with self._database.holding() as connection:
-            if projects is None:
-                connection.execute("SELECT pg_advisory_lock(%s)", [store_lock(schema)])
-            else:
-                connection.execute(_HOLD, [store_lock(schema), project_locks(schema, projects)])
             try:
+                hold_projects(connection, schema, projects)
                 yield
             finally:
                 release_locks(connection)

@@ -8,7 +8,7 @@ import threading
 
 from hydramem.core.config import StorageConfig
 from hydramem.core.errors import StorageError
-from hydramem.storage.postgres.connection import Connection, Database
+from hydramem.storage.postgres.connection import Connection, Database, bound_waits
 from hydramem.storage.postgres.vectors.text_rows import rewrite_words
 from hydramem.storage.postgres.vectors.vector_schema import MOST_INDEXED_DIMENSION, SpaceTables
 
@@ -137,6 +137,7 @@ class VectorUpkeep:
 
     def _build_missing(self, connection: Connection) -> None:
         connection.execute("set maintenance_work_mem = '512MB'")
+        connection.execute("set lock_timeout = 0")  # it waits for every transaction that runs
         try:
             for table in ("chunks", "entities"):
                 index = f"{table}_vectors"
@@ -153,6 +154,7 @@ class VectorUpkeep:
                 )
         finally:
             connection.execute("reset maintenance_work_mem")
+            bound_waits(connection)
 
     def _has_index(self, connection: Connection, index: str) -> bool:
         found = connection.execute(

@@ -1,0 +1,57 @@
+"""Locks that a session holds: taking those of projects, and saying who has them if they stay taken."""
+
+from collections.abc import Collection
+
+from psycopg.errors import LockNotAvailable
+
+from hydramem.core.errors import StoreBusyError
+from hydramem.storage.postgres.connection import Connection
+from hydramem.storage.postgres.project_locks import project_locks, store_lock
+
+_HOLD_STORE = "SELECT pg_advisory_lock(%s)"
+# The lock of the whole store is shared; the locks of projects are taken alone, in the order of the list.
+_HOLD_PROJECTS = (
+    "SELECT pg_advisory_lock_shared(%s), "
+    "(SELECT count(pg_advisory_lock(lock)) FROM unnest(%s::bigint[]) AS lock)"
+)
+_HOLDERS = """
+    SELECT DISTINCT a.pid, to_char(a.state_change AT TIME ZONE 'UTC', 'HH24:MI:SS')
+    FROM pg_locks k JOIN pg_stat_activity a USING (pid)
+    WHERE k.locktype = 'advisory' AND k.granted AND k.objsubid = 1 AND k.pid <> pg_backend_pid()
+        AND k.database = (SELECT oid FROM pg_database WHERE datname = current_database())
+        AND (k.classid::bigint << 32) | k.objid::bigint = ANY(%s::bigint[])
+        AND (k.mode = 'ExclusiveLock' OR %s)
+    ORDER BY a.pid LIMIT 5
+"""
+
+
+def hold_projects(connection: Connection, schema: str, projects: Collection[str] | None) -> None:
+    """Take the locks of some projects for a session; None for those of the whole store.
+
+    Raises:
+        StoreBusyError: They did not come free in time; some may be held, which the caller frees.
+    """
+    whole = store_lock(schema)
+    locks = [] if projects is None else project_locks(schema, projects)
+    try:
+        if projects is None:
+            connection.execute(_HOLD_STORE, [whole])
+        else:
+            connection.execute(_HOLD_PROJECTS, [whole, locks])
+    except LockNotAvailable:
+        # Who shares the lock of the store keeps out those alone who want it for themselves.
+        holders = connection.execute(_HOLDERS, [[whole, *locks], projects is None]).fetchall()
+        what = "the whole memory" if projects is None else f"project {', '.join(sorted(projects))}"
+        raise StoreBusyError(_message(what, holders)) from None
+
+
+def _message(what: str, holders: Collection[tuple[int, str | None]]) -> str:
+    who = ", ".join(f"{pid} (since {at or 'a time'} UTC)" for pid, at in holders)
+    if not who:
+        return f"a write to {what} waited too long for other writers; nothing was written, try again"
+    first = next(iter(holders))[0]
+    return (
+        f"a write to {what} waited too long for another program, which writes there by connection {who}; "
+        "nothing was written, try again; if that program hangs, end it, or its connection on the database: "
+        f"select pg_terminate_backend({first})"
+    )
