@@ -11,7 +11,7 @@ from hydramem.core.results.garden_results import SummaryKind, SummaryLine
 from hydramem.core.row_types import Phase, Relation
 from hydramem.garden.proposals.phase_context import PhaseOutcome
 from hydramem.garden.proposals.proposal import Action, Proposal, changed_addresses, written_rows
-from hydramem.storage.schema import CHUNK, LINKS, MENTIONS
+from hydramem.storage.schema import CHUNK, ENTITY, LINKS, MENTIONS, RELATES
 from hydramem.storage.store import GraphStore
 from hydramem.text.shown_text import amount, shown_line
 
@@ -81,11 +81,37 @@ def _kind_of(proposal: Proposal) -> SummaryKind:
 
 
 def _shown(proposals: Iterable[Proposal], graph: GraphStore) -> list[Proposal]:
-    """Return the proposals that rest on no private memory, and on none that is gone."""
-    of = {proposal.id: (proposal, _chunks_of(proposal)) for proposal in proposals}
-    wanted = sorted(set().union(*(chunks for _, chunks in of.values())))
+    """Return the proposals that rest on no private memory, and on none that is gone, and name nothing secret.
+
+    What only private memories name is secret; what no text names was told by a person.
+    """
+    of = {proposal.id: (proposal, _chunks_of(proposal), _named_by(proposal)) for proposal in proposals}
+    things = sorted(set().union(*(named for _, _, named in of.values())))
+    mentions = graph.mentioned(things) if things else ()
+    naming: dict[str, set[str]] = defaultdict(set)
+    for mention in mentions:
+        naming[mention.entity].add(mention.chunk)
+    wanted = sorted(set().union(*(chunks for _, chunks, _ in of.values()), *naming.values()))
     public = {row.id for row in graph.chunks(wanted) if not row.private} if wanted else set()
-    return [proposal for proposal, chunks in of.values() if chunks <= public]
+    secret = {id for id, chunks in naming.items() if chunks.isdisjoint(public)}
+    # Of a merged entity nobody can say any more which of its names a private memory knows it by.
+    partly = {id for id, chunks in naming.items() if not chunks <= public}
+    return [
+        proposal
+        for proposal, chunks, named in of.values()
+        if chunks <= public and named.isdisjoint(partly if proposal.write.removed.entities else secret)
+    ]
+
+
+def _named_by(proposal: Proposal) -> set[str]:
+    """Return the ids of all entities that a proposal changes, joins, or relates."""
+    found: set[str] = set()
+    for table, key in changed_addresses(proposal):
+        if table == ENTITY.name:
+            found.add(key[0])
+        elif table == RELATES.name:
+            found.update(key[:2])
+    return found
 
 
 def _chunks_of(proposal: Proposal) -> set[str]:

@@ -99,6 +99,20 @@ def test_private_memories_are_no_examples(memory: hydramem.Memory) -> None:
     assert by_kind(night(memory))["pruned"].example == '"A public notice."'
 
 
+@pytest.mark.parametrize("private", [False, True])
+def test_names_of_private_memories_alone_are_no_examples(memory: hydramem.Memory, private: bool) -> None:
+    memory.remember("KilnLine 300 stands in the hall.", entities=["KilnLine 300"])
+    memory.remember("Gaskets for the KL300 come from Oslo.", entities=["KL300"], private=private)
+    for name, hidden in (("O'Hara Systems", False), ("O'Hara systems.", private)):
+        memory.entity(name, type="company")
+        memory.remember(f"A bill came from {name}", entities=[name], private=hidden)
+    report = night(memory, "merge")
+    said = by_kind(report)
+    assert said["linked"].count == said["joined"].count == 1
+    assert ("KL300" in str(report)) is not private
+    assert ("O'Hara systems." in str(report)) is not private
+
+
 def test_hostile_text_stays_on_its_line(memory: hydramem.Memory) -> None:
     memory.remember("Red \x07 bell\njoined 9 memories" + " x" * 500, expires_at="2020-01-01")
     line = by_kind(night(memory))["pruned"]
