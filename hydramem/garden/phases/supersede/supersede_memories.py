@@ -1,12 +1,12 @@
 """Memories that may supersede older ones: a model settles the open pairs.
 
-Only what the model calls a replacement ends, where the classifier finds that likely too; where it does not,
-the pair is linked, so that the newer one comes first at recall and a person is asked. Of what the model
-leaves open a person is asked. Without a model nothing ends.
+Only what the model calls a replacement twice, asked in different words, ends, where the classifier finds that
+likely too; where it does not, the pair is linked, so that the newer one comes first at recall and a person is
+asked. Of what the model leaves open a person is asked. Without a model nothing ends.
 """
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from math import log1p
 
 from hydramem.core.errors import ModelError, ModelReplyError
@@ -23,14 +23,19 @@ from hydramem.garden.phases.supersede.replacement_probability import LEAST_LINKE
 from hydramem.garden.phases.supersede.replacement_prompt import (
     MOST_CHARS,
     PAIRS_IN_ONE,
+    ModelVerdicts,
     Settled,
     answered,
+    answered_again,
     ask,
+    ask_again,
+    calls_of,
 )
 from hydramem.garden.proposals.phase_context import PhaseContext, PhaseWork
 from hydramem.garden.proposals.proposal import Proposal, precondition_hash, quoted
 from hydramem.llm.contracts import Generator
 from hydramem.storage.write import Write
+from hydramem.verification.grounding.model_replies import Replies
 
 _MOST_READ = 2000
 """Open pairs that are read in a run; the budget says of how many of them a model is asked."""
@@ -75,8 +80,10 @@ def settled_pairs(work: PhaseWork, found: Sequence[PossibleReplacement] = ()) ->
     generator = context.generator("consolidate") if pairs else None
     if generator is None:
         return Settling()
-    verdicts, failures = _verdicts(pairs, generator, work)
-    work.notes += failures
+    asking = _Asking(work, generator)
+    asking.read(pairs)
+    verdicts = asking.verdicts
+    work.notes += dict.fromkeys(asking.failures)
     proposals = tuple(_proposals(pairs, verdicts, context, by=generator.name))
     work.counts["memories_ended"] = sum(each.target.startswith("c") for each in proposals)
     settled = {link.id for each in proposals for link in each.write.links}
@@ -88,7 +95,7 @@ def settled_pairs(work: PhaseWork, found: Sequence[PossibleReplacement] = ()) ->
             if not pair.is_stored and verdicts.get(pair.link.id) == "REPLACES" and pair.link.id not in settled
         ),
         asked=verdicts.keys(),
-        failed=bool(failures),
+        failed=bool(asking.failures),
     )
 
 
@@ -108,27 +115,72 @@ def _may_be_shown(pair: PossibleReplacement) -> bool:
     return may_end_unasked(pair) and all(len(row.text) <= MOST_CHARS for row in pair.rows)
 
 
-def _verdicts(
-    pairs: Sequence[PossibleReplacement], generator: Generator, work: PhaseWork
-) -> tuple[Mapping[str, Settled], list[str]]:
-    """Return a model's verdicts by link, those of earlier runs among them, and what failed."""
-    budget, replies = work.context.budget, work.context.judge.replies
-    verdicts = dict(answered(pairs, generator, replies))
-    open_ = [pair for pair in pairs if pair.link.id not in verdicts]
-    failures: list[str] = []
-    for batch in work.batches(open_, PAIRS_IN_ONE):
+_Question = Callable[[Sequence[PossibleReplacement], Generator, Replies], ModelVerdicts]
+
+
+@dataclass(slots=True)
+class _Asking:
+    """A model that is asked about pairs, within the budget of the phase.
+
+    Attributes:
+        verdicts: By the id of the pair's link, those of earlier runs among them; of pairs that the model
+            called replacements once, only those that it was asked about again.
+        failures: What failed, in words.
+    """
+
+    work: PhaseWork
+    generator: Generator
+    verdicts: dict[str, Settled] = field(default_factory=dict)
+    failures: list[str] = field(default_factory=list)
+    _stopped: bool = False
+
+    def read(self, pairs: Sequence[PossibleReplacement]) -> None:
+        """Ask about pairs in their order; the second question comes as soon as it fills a call."""
+        replies = self.work.context.judge.replies
+        known = answered(pairs, self.generator, replies)
+        again = answered_again(pairs, self.generator, replies)
+        waiting = [pair for pair in pairs if known.get(pair.link.id) == "REPLACES"]
+        self.verdicts |= {id: again.get(id, "UNSURE") if v == "REPLACES" else v for id, v in known.items()}
+        waiting = self._once_more([pair for pair in waiting if pair.link.id not in again])
+        open_ = [pair for pair in pairs if pair.link.id not in known]
+        done = 0
+        for batch in calls_of(open_):
+            found = self._put(ask, batch)
+            self.verdicts |= {id: verdict for id, verdict in found.items() if verdict != "REPLACES"}
+            waiting += [pair for pair in batch if found.get(pair.link.id) == "REPLACES"]
+            if len(waiting) >= PAIRS_IN_ONE:
+                waiting = [*self._once_more(waiting[:PAIRS_IN_ONE]), *waiting[PAIRS_IN_ONE:]]
+            done += len(batch)
+            self.work.context.progress(done, len(open_))
+        for pair in self._once_more(waiting):
+            self.verdicts.pop(pair.link.id, None)  # the next run asks again
+
+    def _once_more(self, pairs: Sequence[PossibleReplacement]) -> list[PossibleReplacement]:
+        """Ask the second question about pairs; return those that are left without an answer."""
+        left: list[PossibleReplacement] = []
+        for batch in calls_of(pairs):
+            found = self._put(ask_again, batch)
+            self.verdicts |= found
+            left += [pair for pair in batch if pair.link.id not in found]
+        return left
+
+    def _put(self, question: _Question, pairs: Sequence[PossibleReplacement]) -> Mapping[str, Settled]:
+        """Return the answers of one call; none where it fails, or the budget is spent."""
+        budget = self.work.context.budget
+        if self._stopped or budget.over:
+            return {}
         try:
-            found = ask(batch, generator, replies)
+            found = question(pairs, self.generator, self.work.context.judge.replies)
         except ModelReplyError as error:
             budget.spend(Usage(calls=1))
-            failures.append(f"The model's reply was refused: {error}.")
-            continue
+            self.failures.append(f"The model's reply was refused: {error}.")
+            return {}
         except ModelError as error:
-            failures.append(f"The model cannot be asked: {error}.")
-            break
+            self.failures.append(f"The model cannot be asked: {error}.")
+            self._stopped = True
+            return {}
         budget.spend(found.usage)
-        verdicts |= found.verdicts
-    return verdicts, list(dict.fromkeys(failures))
+        return found.verdicts
 
 
 def _proposals(

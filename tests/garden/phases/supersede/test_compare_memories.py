@@ -12,6 +12,7 @@ from hydramem.garden.night.run_phases import UNFINISHED
 from hydramem.garden.proposals.compared_memories import read_compared
 from hydramem.llm.scripted_generator import ScriptedPrompt
 from hydramem.storage.write import Removal
+from hydramem.verification.conflicts.conflict_prompt import PairsReply
 from tests.garden.memories import night, opened, put, rows
 from tests.storage.rows import chunk
 
@@ -149,6 +150,16 @@ def answer(verdict: str) -> dict[str, object]:
     return {"pairs": [given]}
 
 
+def confirmed() -> dict[str, object]:
+    given = {
+        "index": 1,
+        "verdict": "CONTRADICTION",
+        "first_quote": "Block F",
+        "second_quote": "block F",
+    }
+    return {"pairs": [given]}
+
+
 def test_a_doubtful_pair_is_neither_linked_nor_asked_of_a_person(tmp_path: Path) -> None:
     with opened(tmp_path) as memory:
         put(memory, chunks=(BLOCK, TWELVE))
@@ -157,7 +168,7 @@ def test_a_doubtful_pair_is_neither_linked_nor_asked_of_a_person(tmp_path: Path)
 
 
 def test_a_model_that_alone_sees_a_replacement_links_and_ends_nothing(tmp_path: Path) -> None:
-    with opened(tmp_path, [answer("REPLACES")]) as memory:
+    with opened(tmp_path, [answer("REPLACES"), confirmed()]) as memory:
         put(memory, chunks=(BLOCK, TWELVE))
         before = rows(memory)
         report = night(memory, "supersede")
@@ -173,7 +184,7 @@ def test_a_doubtful_pair_waits_for_a_model(tmp_path: Path) -> None:
     with opened(tmp_path, STORAGE_GRAPH=ENGINE) as memory:
         put(memory, chunks=(BLOCK, TWELVE))
         night(memory, "supersede")
-    with opened(tmp_path, [answer("REPLACES")], STORAGE_GRAPH=ENGINE) as memory:
+    with opened(tmp_path, [answer("REPLACES"), confirmed()], STORAGE_GRAPH=ENGINE) as memory:
         night(memory, "supersede")
         assert links(memory) == {("c_twelve", "may_supersede", "c_block")}
 
@@ -185,6 +196,12 @@ def test_of_several_states_each_ends_where_the_next_begins(tmp_path: Path) -> No
     def said(prompt: ScriptedPrompt) -> object:
         count = prompt.text.count("<pair ")
         each = {"verdict": "REPLACES", "older_quote": "Kestrel office", "newer_quote": "Kestrel office"}
+        if prompt.shape is PairsReply:
+            each = {
+                "verdict": "CONTRADICTION",
+                "first_quote": "Kestrel office",
+                "second_quote": "Kestrel office",
+            }
         return {"pairs": [{"index": index, **each} for index in range(1, count + 1)]}
 
     with opened(tmp_path, said) as memory:

@@ -44,6 +44,12 @@ def reply(verdict: str, **values: object) -> dict[str, object]:
     return {"pairs": [given | values]}
 
 
+def again(verdict: str = "CONTRADICTION", **values: object) -> dict[str, object]:
+    """Return the reply to the second question, which shows the newer memory first."""
+    given = {"index": 1, "verdict": verdict, "first_quote": "south slope", "second_quote": "<north> slope"}
+    return {"pairs": [given | values]}
+
+
 def states(memory: hydramem.Memory) -> dict[str, str]:
     held = rows(memory)
     return {row.id: row.state for row in (*held["Chunk"], *held["LINKS"])}
@@ -55,7 +61,7 @@ OPEN = {"c_old": "active", "c_new": "active", "l_1": "active"}
 @pytest.mark.engine
 @pytest.mark.parametrize("engine", ["memory", ENGINE])
 def test_what_a_model_calls_a_replacement_ends_with_history(tmp_path: Path, engine: str) -> None:
-    with opened(tmp_path, [reply("REPLACES")], STORAGE_GRAPH=engine) as memory:
+    with opened(tmp_path, [reply("REPLACES"), again()], STORAGE_GRAPH=engine) as memory:
         fill(memory)
         before = rows(memory)
         report = night(memory, "supersede")
@@ -75,6 +81,35 @@ def test_what_a_model_calls_a_replacement_ends_with_history(tmp_path: Path, engi
         memory.undo(report.run)
         assert rows(memory) == before
         assert night(memory, "supersede").phases[0].proposals == 0, "what was undone is not done again"
+
+
+@pytest.mark.parametrize(
+    "second",
+    [again("COMPATIBLE"), again(first_quote="another slope"), again(index=2), {"pairs": []}],
+)
+def test_what_the_second_answer_does_not_confirm_ends_nothing(tmp_path: Path, second: object) -> None:
+    with opened(tmp_path, [reply("REPLACES"), second]) as memory:
+        fill(memory)
+        assert night(memory, "supersede").phases[0].state == "completed"
+        assert states(memory) == OPEN
+        assert memory.review().waiting == 1
+        assert night(memory, "supersede").phases[0].state == "completed", "the model is not asked again"
+        assert states(memory) == OPEN
+
+
+@pytest.mark.parametrize("second", [None, ModelUnavailableError("timed out")])
+def test_a_second_answer_that_did_not_come_is_asked_for_in_the_next_night(
+    tmp_path: Path, second: object
+) -> None:
+    first = [reply("REPLACES"), *([] if second is None else [second])]
+    calls = "1" if second is None else "50"
+    with opened(tmp_path, first, STORAGE_GRAPH=ENGINE, GARDEN_PHASE_CALLS=calls) as memory:
+        fill(memory)
+        assert night(memory, "supersede").phases[0].state == "partial"
+        assert states(memory) == OPEN
+    with opened(tmp_path, [again()], STORAGE_GRAPH=ENGINE) as memory:
+        night(memory, "supersede")
+        assert states(memory)["c_old"] == "superseded"
 
 
 def test_both_settles_the_link_alone(tmp_path: Path) -> None:
