@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from hypothesis import settings
+from hypothesis import HealthCheck, settings
 
 from hydramem.core import time
 
@@ -36,6 +36,7 @@ ALONE = (
     "storage/cypher/test_checkpoints.py",
     "storage/postgres/test_server_killed.py",
     "storage/postgres/test_standby_takes_over.py",
+    "view/test_search.py",
 )
 """Files whose tests kill processes or measure time: `.ci/run` runs their slow ones when nothing else runs."""
 
@@ -43,8 +44,8 @@ for name in [name for name in os.environ if name.startswith("HYDRAMEM_") and nam
     del os.environ[name]
 
 
-# How long an example takes is the machine's, not the code's.
-settings.register_profile("any_machine", deadline=None)
+# How long an example takes, and how long it takes to make one, is the machine's, not the code's.
+settings.register_profile("any_machine", deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.load_profile("any_machine")
 
 

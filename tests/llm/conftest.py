@@ -2,7 +2,6 @@
 
 import json
 import threading
-import time
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -32,6 +31,7 @@ class FakeServer:
     def __init__(self) -> None:
         self.script: list[Answer] = []
         self.asked: list[Asked] = []
+        self.closed = threading.Event()
         fake = self
 
         class Handler(BaseHTTPRequestHandler):
@@ -40,7 +40,7 @@ class FakeServer:
                 body = json.loads(self.rfile.read(size)) if size else None
                 fake.asked.append(Asked(self.path, dict(self.headers), body))
                 given = fake.script.pop(0) if len(fake.script) > 1 else fake.script[0]
-                time.sleep(given.delay)
+                fake.closed.wait(given.delay)
                 data = given.body if isinstance(given.body, bytes) else json.dumps(given.body).encode()
                 self.send_response(given.status)
                 self.send_header("content-length", str(len(data)))
@@ -64,6 +64,7 @@ class FakeServer:
         self._thread.start()
 
     def close(self) -> None:
+        self.closed.set()
         self._server.shutdown()
         self._server.server_close()
         self._thread.join()

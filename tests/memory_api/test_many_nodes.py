@@ -62,10 +62,10 @@ def check_all_found(memory: Memory, count: int) -> None:
     assert sorted(row.text for row in chunks) == sorted(
         memory_text(name, number) for name in NAMES for number in range(count)
     )
-    deadline = time.monotonic() + 1
+    deadline = time.monotonic() + 10  # a second on a quiet machine
     cold = shape(load("p", *graph.graph_tables("p")))
     while shape(memory._opened.snapshots.of("p")) != cold:
-        assert time.monotonic() < deadline, "the snapshot is not current after a second"
+        assert time.monotonic() < deadline, "the snapshot is not current"
         time.sleep(0.02)
     for name in NAMES:
         text = memory_text(name, count - 1)
@@ -169,7 +169,7 @@ def test_writers_of_different_projects_do_not_wait_for_each_other(schema: str) -
 
         thread = threading.Thread(target=write_elsewhere)
         thread.start()
-        assert done.wait(10)
+        assert done.wait(60)
         thread.join()
     one.close()
     other.close()
@@ -182,11 +182,11 @@ def test_a_killed_holder_keeps_nobody_out(schema: str) -> None:
     def hold() -> None:
         with one.writing_alone(None):
             holding.set()
-            free.wait(20)
+            free.wait(60)
 
     thread = threading.Thread(target=hold)
     thread.start()
-    assert holding.wait(10)
+    assert holding.wait(60)
     with Database(server_address(), schema=schema).apart() as connection:
         connection.execute(
             "SELECT pg_terminate_backend(pid) FROM pg_locks WHERE locktype = 'advisory' AND granted "

@@ -127,6 +127,7 @@ def _one_thing(memory: hydramem.Memory) -> None:
 
 def _run(memory: hydramem.Memory) -> dict[str, Any]:
     _many(memory)
+    memory.drain()  # else it is chance which of two memories is linked to the other, and in whose run
     return {"id": memory.remember(LEADS, scope="/c").run}
 
 
@@ -234,7 +235,7 @@ def free(memory: hydramem.Memory) -> bool:
     """Say whether another thread gets the writer lock."""
     lock = memory._opened.mirror.one_writer
     with ThreadPoolExecutor(1) as other:
-        return other.submit(lambda: lock.acquire(timeout=1) and (lock.release() or True)).result()
+        return other.submit(lambda: lock.acquire(timeout=20) and (lock.release() or True)).result()
 
 
 OTHERS = (

@@ -50,7 +50,7 @@ def threads() -> int:
 
 def gone(owner: Served) -> None:
     """Wait until the owner has no connection."""
-    until = time.monotonic() + 5
+    until = time.monotonic() + 30
     while owner.server._channels or threads():
         assert time.monotonic() < until
         time.sleep(0.01)

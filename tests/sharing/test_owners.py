@@ -103,12 +103,13 @@ def test_an_owner_that_shares_nothing_is_named_too(store: Path) -> None:
 def test_who_only_looks_does_not_keep_an_owner_from_leaving(store: Path) -> None:
     with hydramem.connect(store):
         first = owner_of(store).idle_seconds
-        time.sleep(0.3)
-        assert owner_of(store).idle_seconds >= first + 0.2
+        time.sleep(2)
+        idle = owner_of(store).idle_seconds
+        assert idle >= first + 1.9
         link = OwnerLink(store, read_note(store))
         link.call(Call(operation=CONFIG, project=""))
         link.close()
-        assert owner_of(store).idle_seconds < 0.3
+        assert owner_of(store).idle_seconds < idle
 
 
 def test_a_handle_that_is_opened_while_the_last_one_closes_is_served_too(store: Path) -> None:

@@ -90,7 +90,7 @@ def test_beside_an_owner_it_is_a_client_and_ends_with_an_open_stream(tmp_path: P
             reply = stream.getresponse()
             began = time.monotonic()
             code, said = ended(process, signal.SIGINT)
-            assert time.monotonic() - began < 10, "2 s on a quiet machine"
+            assert time.monotonic() - began < 30, "2 s on a quiet machine"
             assert (code, said) == (0, "") and reply.read() == b"", "the stream ends as a stream does"
             stream.close()
         embedder.may_go_on.set()

@@ -40,10 +40,10 @@ def test_a_message_without_a_marker_is_as_it_was(message: str) -> None:
 
 
 def test_hostile_markers_are_read_in_linear_time() -> None:
-    started = time.perf_counter()
+    started = time.process_time()
     for piece in ("<hydramem-context ", "<hydramem-context project=", " " * 9, '<hydramem-context project="'):
         read_message(piece * 20_000)
-    assert time.perf_counter() - started < 5
+    assert time.process_time() - started < 5
 
 
 @pytest.mark.parametrize("key", KEYS)

@@ -119,11 +119,11 @@ def test_a_failure_that_stays_is_unavailable(provider: str, server: FakeServer):
 
 
 def test_a_slow_server_is_given_up_once(provider: str, server: FakeServer):
-    server.script = [Answer(wire(provider, GOOD), delay=1.5)]
+    server.script = [Answer(wire(provider, GOOD), delay=60)]
     started = time.perf_counter()
     with pytest.raises(ModelUnavailableError, match="in time"):
         generator(provider, server, timeout_seconds=0.3).generate("q", Judgement)
-    assert time.perf_counter() - started < 1.4
+    assert time.perf_counter() - started < 30
     assert len(server.asked) == 1
 
 
@@ -218,7 +218,7 @@ def test_auto_takes_an_ollama_that_answers_and_has_a_model(server: FakeServer):
     assert generator("auto", server) is None
     server.script = [Answer(b"something else")]
     assert generator("auto", server) is None
-    server.script = [Answer({"models": [{"model": "first"}]}, delay=1.5)]
+    server.script = [Answer({"models": [{"model": "first"}]}, delay=60)]
     assert generator("auto", server) is None
 
 

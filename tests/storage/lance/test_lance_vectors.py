@@ -443,10 +443,10 @@ def test_upkeep_comes_sooner_after_a_bulk_of_writes(folder: Path) -> None:
 def test_upkeep_with_nothing_due_costs_nothing(folder: Path) -> None:
     store = opened(folder)
     fill(store, clustered(500))
-    started = time.perf_counter()
+    started = time.thread_time()
     for _ in range(1000):
         store.maintain()
-    assert time.perf_counter() - started < 0.5
+    assert time.thread_time() - started < 0.5
 
 
 def test_rows_that_are_new_are_appended_and_rows_that_are_there_are_replaced(folder: Path) -> None:

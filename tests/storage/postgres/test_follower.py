@@ -36,7 +36,7 @@ def nodes() -> Iterator[tuple[PostgresGraph, PostgresGraph]]:
 
 
 def wait_for(is_so: Callable[[], bool]) -> None:
-    deadline = time.monotonic() + 10
+    deadline = time.monotonic() + 60
     while not is_so():
         assert time.monotonic() < deadline
         time.sleep(0.02)

@@ -111,7 +111,7 @@ def test_twice_the_code_takes_about_twice_the_time() -> None:
     for unit in (function, "{\n", "    a\n", "# note\n", "}\n{\n", "  \n\n", '"""\n'):
         text = unit * (20_000 // len(unit))
         once, twice = min(seconds(text) for _ in range(3)), min(seconds(text * 2) for _ in range(3))
-        assert twice <= 2.6 * once + 0.02, unit
+        assert twice <= 3 * once + 0.02, unit
 
 
 def test_a_table_below_one_line_repeats_its_header_too() -> None:

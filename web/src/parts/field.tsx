@@ -1,6 +1,6 @@
 // Fields of forms and filters, each with its label.
 import type { ComponentChildren, TargetedEvent } from 'preact';
-import { useId } from 'preact/hooks';
+import { useId, useLayoutEffect, useState } from 'preact/hooks';
 
 export interface FieldProps {
   label: string;
@@ -64,11 +64,15 @@ export interface TextFieldProps {
 
 /** A line of text, or a date. */
 export function TextField({ label, value, onInput, late = false, type = 'text', placeholder, help, required }: TextFieldProps) {
+  // What is typed and not yet complete: a view that is shown anew meanwhile must not take it away.
+  const [typed, setTyped] = useState(value);
+  useLayoutEffect(() => setTyped(value), [value]);
   const take = (event: TargetedEvent<HTMLInputElement>): void => onInput(event.currentTarget.value);
+  const note = (event: TargetedEvent<HTMLInputElement>): void => setTyped(event.currentTarget.value);
   return (
     <Field label={label} help={help}>
       {(ids) => (
-        <input {...ids} type={type as 'text'} value={value} placeholder={placeholder} required={required} dir="auto" {...(late ? { onChange: take } : { onInput: take })} />
+        <input {...ids} type={type as 'text'} value={late ? typed : value} placeholder={placeholder} required={required} dir="auto" {...(late ? { onInput: note, onChange: take } : { onInput: take })} />
       )}
     </Field>
   );
