@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from tests.view.conftest import settled
 
 if TYPE_CHECKING:
-    from playwright.sync_api import Page
+    from playwright.sync_api import Page, Route
 
 Opened = Callable[[str, str], "Page"]
 
@@ -38,6 +38,20 @@ def test_the_timeline_is_in_order_and_by_year(opened: Opened, address: str) -> N
     days = page.locator("main time").evaluate_all("all => all.map(one => one.dateTime)")
     assert len(days) == 8
     assert days == sorted(days)
+
+
+def test_what_is_typed_stays_while_an_answer_arrives(opened: Opened, address: str) -> None:
+    page = opened(address, "#/timeline?kind=event")
+    held: list[Route] = []
+    page.route("**/api/call/timeline", lambda route: held.append(route))
+    page.get_by_label("From").fill("2025-01")
+    with page.expect_request("**/api/call/timeline"):
+        page.keyboard.press("Enter")
+    page.get_by_label("To").fill("2025")
+    assert len(held) == 1
+    held[0].continue_()
+    page.get_by_role("heading", name="2024").wait_for(state="detached")
+    assert page.get_by_label("To").input_value() == "2025"
 
 
 def test_the_timeline_is_cut_by_words_for_days_and_by_entity(
