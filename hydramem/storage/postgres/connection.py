@@ -18,6 +18,7 @@ from psycopg.conninfo import conninfo_to_dict, make_conninfo
 from psycopg_pool import ConnectionPool, PoolTimeout
 
 from hydramem.core.errors import DiskFullError, HydraMemError, ReadOnlyError, StorageError, StoreBusyError
+from hydramem.storage.postgres.pipelines import Statement, run_together
 from hydramem.storage.postgres.server_epochs import ServerEpochs
 
 Connection: TypeAlias = psycopg.Connection[Any]
@@ -32,6 +33,9 @@ APP_ROLE = "hydramem_app"
 PROJECTS_SETTING = "hydramem.projects"
 """The setting of a transaction that policies compare."""
 
+_RESTRICT = (
+    "select set_config('role', %(role)s, true), set_config(%(name)s, %(projects)s::text[]::text, true)"
+)
 _LONGEST_WAIT_S = 30.0
 # The pool waits twice as long after each attempt that failed: one that gives up soon, and is asked again,
 # finds a server that is back within seconds.
@@ -148,23 +152,42 @@ class Database:
             self._epochs.joined(connection, row[0])
 
     @contextmanager
-    def transaction(self) -> Iterator[Connection]:
+    def transaction(self, *, opened: bool = True) -> Iterator[Connection]:
         """Run a transaction, or join the one that this thread has begun: both then commit together.
+
+        Args:
+            opened: Whether it has begun when this yields. If not, what `opening` returns is to be run before
+                anything else, in the round trip of the first statements.
 
         Raises:
             StorageError: The database refused, or cannot be reached; the transaction is rolled back.
         """
         if (joined := getattr(self._bound, "connection", None)) is not None:
             with database_errors():
+                self._open(joined, opened)
                 yield joined
             return
-        with database_errors(), self._lent() as connection, connection.transaction():
-            self._restrict(connection)
-            self._bound.connection = connection
+        with database_errors(), self._lent() as connection:
+            self._bound.connection, self._bound.opening = connection, self._begin()
             try:
+                self._open(connection, opened)
                 yield connection
+                _commit(connection)
+            except BaseException:
+                with suppress(psycopg.Error):  # of a lost connection: the server rolls back by itself
+                    connection.rollback()
+                raise
             finally:
-                self._bound.connection = None
+                self._bound.connection, self._bound.opening = None, ()
+
+    def opening(self) -> tuple[Statement, ...]:
+        """Return the statements that begin this thread's transaction, once; none where it has begun."""
+        opening, self._bound.opening = self._bound.opening, ()
+        return tuple(opening)
+
+    def _open(self, connection: Connection, wanted: bool) -> None:
+        if wanted and (opening := self.opening()):
+            run_together(connection, opening)
 
     @property
     def in_transaction(self) -> bool:
@@ -241,13 +264,12 @@ class Database:
         with database_errors(), self._pooled() as connection:
             yield connection
 
-    def _restrict(self, connection: Connection) -> None:
+    def _begin(self) -> tuple[Statement, ...]:
         projects = self._projects()
-        if projects is not None:
-            connection.execute(
-                "select set_config('role', %s, true), set_config(%s, %s::text[]::text, true)",
-                [APP_ROLE, PROJECTS_SETTING, sorted(projects)],
-            )
+        if projects is None:
+            return (("BEGIN", {}),)
+        restriction = {"role": APP_ROLE, "name": PROJECTS_SETTING, "projects": sorted(projects)}
+        return (("BEGIN", {}), (_RESTRICT, restriction))
 
     def close(self) -> None:
         """Close every connection; harmless when repeated."""
@@ -263,6 +285,31 @@ def _noticing_death(dsn: str) -> str:
 def bound_waits(connection: Connection) -> None:
     """Let a connection wait for locks as long as its address says (`lock_timeout`), else for a minute."""
     connection.execute(_LOCK_WAIT)
+
+
+def _commit(connection: Connection) -> None:
+    # The server answers the commit of a transaction that failed as if all were well, and rolls back.
+    if connection.info.transaction_status == psycopg.pq.TransactionStatus.INERROR:
+        raise StorageError("a statement of the transaction failed; nothing was written")
+    connection.commit()
+
+
+@contextmanager
+def rolled_back_alone(connection: Connection) -> Iterator[None]:
+    """Run a part of a transaction that is rolled back alone where it fails; one round trip if it can be.
+
+    Raises:
+        psycopg.Error: The part failed; some of its errors are raised only at its end.
+    """
+    try:
+        with connection.pipeline():
+            connection.execute("SAVEPOINT part")
+            yield
+            connection.execute("RELEASE part")
+    except BaseException:
+        connection.execute("ROLLBACK TO part")
+        connection.execute("RELEASE part")
+        raise
 
 
 def release_locks(connection: Connection) -> None:

@@ -90,7 +90,8 @@ def feed_statements(
         "INSERT INTO feed (node, projects, content) VALUES (%(node)s, %(projects)s::text[], %(content)s)",
         {"node": node, "projects": projects, "content": content},
     )
-    yield "SELECT pg_notify(%(channel)s, '')", {"channel": channel}
+    # Who wrote knows it already, and goes on.
+    yield "SELECT pg_notify(%(channel)s, %(node)s)", {"channel": channel, "node": node}
 
 
 class FeedReader:

@@ -7,6 +7,7 @@ import socket
 import threading
 from collections.abc import Callable, Mapping
 from contextlib import AbstractContextManager, nullcontext
+from time import monotonic
 from typing import TYPE_CHECKING, Any
 
 from hydramem.core.errors import StorageError
@@ -15,6 +16,7 @@ from hydramem.storage.schema import CHUNK, ENTITY, ITEM, LINKS, MENTIONS, RELATE
 from hydramem.storage.write import Removal, Write
 
 if TYPE_CHECKING:
+    from hydramem.storage.postgres.connection import Connection
     from hydramem.storage.postgres.graph.graph import PostgresGraph
 
 log = logging.getLogger(__name__)
@@ -135,13 +137,19 @@ class Follower:
                 while not self._closing.is_set():
                     with self._in_order:
                         self.catch_up()
-                    # What has arrived with an answer is not on the socket any more.
-                    if not list(connection.notifies(timeout=0)):
-                        selector.select(_LONGEST_SILENCE_S)
-                        list(connection.notifies(timeout=0))
+                    self._wait(connection, selector)
             finally:
                 if not connection.closed:
                     connection.execute("UNLISTEN *")
+
+    def _wait(self, connection: "Connection", selector: selectors.BaseSelector) -> None:
+        """Wait until another process has written, this one closes, or nobody said anything for long."""
+        end = monotonic() + _LONGEST_SILENCE_S
+        while not self._closing.is_set() and (left := end - monotonic()) > 0:
+            # What has arrived with an answer is not on the socket any more.
+            if {told.payload for told in connection.notifies(timeout=0)} - {self._graph.node}:
+                return
+            selector.select(left)
 
     def close(self) -> None:
         """End the thread; harmless when repeated."""

@@ -1,7 +1,10 @@
 """Several statements in one round trip."""
 
 from collections.abc import Iterable
+from contextlib import AbstractContextManager, nullcontext
 from typing import Any
+
+from psycopg import pq
 
 Statement = tuple[str, dict[str, Any]]
 """A statement and its parameters by name."""
@@ -23,3 +26,11 @@ def run_together(connection: Any, statements: Iterable[Statement | None]) -> lis
         ]
     # Before the pipeline has ended, a cursor does not know whether it has rows.
     return [[] if cursor is None or cursor.description is None else cursor.fetchall() for cursor in cursors]
+
+
+def one_pipeline(connection: Any) -> AbstractContextManager[object]:
+    """Return a pipeline that waits for its answers at its end; that of the caller, where it has begun one."""
+    if connection.pgconn.pipeline_status == pq.PipelineStatus.OFF:
+        pipeline: AbstractContextManager[object] = connection.pipeline()
+        return pipeline
+    return nullcontext()

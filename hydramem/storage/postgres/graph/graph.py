@@ -10,7 +10,7 @@ from hydramem.core.errors import InvalidInputError
 from hydramem.core.ids import new_id
 from hydramem.core.project_bounds import bounds
 from hydramem.core.row_types import Job
-from hydramem.storage.postgres.connection import Database, release_locks
+from hydramem.storage.postgres.connection import Database, release_locks, rolled_back_alone
 from hydramem.storage.postgres.feed import feed_statements
 from hydramem.storage.postgres.follower import Follow, Follower
 from hydramem.storage.postgres.graph.counts import PostgresCounts
@@ -31,8 +31,8 @@ if TYPE_CHECKING:
 
 # The lock of the whole store is shared; the locks of projects are taken alone, in the order of the list.
 _LOCK = (
-    "SELECT pg_advisory_xact_lock_shared(%s), "
-    "(SELECT count(pg_advisory_xact_lock(lock)) FROM unnest(%s::bigint[]) AS lock)"
+    "SELECT pg_advisory_xact_lock_shared(%(store)s), "
+    "(SELECT count(pg_advisory_xact_lock(lock)) FROM unnest(%(projects)s::bigint[]) AS lock)"
 )
 
 
@@ -83,8 +83,8 @@ class PostgresGraph(PostgresCounts):
         """
         nested = self._database.in_transaction
         with (
-            self._database.transaction() as connection,
-            connection.transaction() if nested else nullcontext(),
+            self._database.transaction(opened=nested) as connection,
+            rolled_back_alone(connection) if nested else nullcontext(),
         ):
             yield True
 
@@ -97,9 +97,10 @@ class PostgresGraph(PostgresCounts):
         # A row that names no project, such as an answer alone, is of those that the call may touch.
         schema, projects = self._database.schema, projects_of(rows) or sorted(bounds() or ())
         feed = feed_statements(plan, rows, node=self.node, projects=projects, channel=self.channel)
-        with self._database.transaction() as connection:
-            connection.execute(_LOCK, [store_lock(schema), project_locks(schema, projects)])
-            apply_write(connection, plan, rows, projects=projects, also=feed)
+        locks = {"store": store_lock(schema), "projects": project_locks(schema, projects)}
+        with self._database.transaction(opened=False) as connection:
+            first = (*self._database.opening(), (_LOCK, locks))
+            apply_write(connection, plan, rows, projects=projects, first=first, also=feed)
         return plan.outbox
 
     @contextmanager

@@ -51,15 +51,19 @@ class StoredRows:
         return None if key in self.removed[table.name] else self.rows[table.name].get(key)
 
 
-def read_stored_rows(connection: Any, plan: PlannedWrite) -> StoredRows:
-    """Read what a write meets, in one round trip, and hold those rows until the transaction ends."""
+def read_stored_rows(connection: Any, plan: PlannedWrite, first: Sequence[Statement] = ()) -> StoredRows:
+    """Read what a write meets, in one round trip, and hold those rows until the transaction ends.
+
+    Args:
+        first: Statements that run before these reads, in the same round trip.
+    """
     tables: tuple[Table, ...] = (*NODES, CHANGE, *EDGES)
     statements = [
         *(_nodes_by_id(table, plan) for table in (*NODES, CHANGE)),
         *(_edges_by_key(table, plan) for table in EDGES),
         *(_edges_of_removed(table, plan) for table in EDGES),
     ]
-    found = run_together(connection, statements)
+    found = run_together(connection, (*first, *statements))[len(first) :]
     rows: dict[str, dict[Key, Values]] = {}
     for table, values in zip((*tables, *EDGES), found, strict=True):
         rows.setdefault(table.name, {}).update(_by_key(table, values))

@@ -69,20 +69,22 @@ def apply_write(
     rows: Encoded,
     *,
     projects: Sequence[str],
+    first: Sequence[Statement] = (),
     also: Iterable[Statement] = (),
 ) -> None:
     """Write everything of a plan, inside a transaction; two round trips.
 
     Args:
-        connection: In the transaction.
+        connection: In the transaction, or `first` begins it.
         plan, rows: The write.
         projects: Whose rows the outbox and the answers of requests are.
+        first: Statements that run before anything is read.
         also: Statements that run after those of the write.
 
     Raises:
         InvalidInputError: A row is referred to that is not there, or a change is there already.
     """
-    stored = read_stored_rows(connection, plan)
+    stored = read_stored_rows(connection, plan, first)
     check_references(plan.references, lambda table, id: id in stored.ids[table])
     repeated = stored.ids[CHANGE.name] & plan.rows[CHANGE.name].keys()
     if repeated and not plan.verbatim:

@@ -7,8 +7,6 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from psycopg import Cursor
-
 from hydramem.storage.postgres.connection import Connection, Row
 from hydramem.storage.postgres.vectors.stored_text import plain, readable
 from hydramem.storage.postgres.vectors.vector_schema import SpaceTables
@@ -16,6 +14,48 @@ from hydramem.text.search_terms import words
 
 # Longer words are not indexed, as in the store on LanceDB: long enough for any hash in hex.
 _LONGEST_WORD = 128
+
+# Of texts that change: what is there of their words. Two statements, as a row that one statement deletes
+# cannot be inserted by it.
+_DELETE_REPLACED = """
+    with gone as materialized (
+        select t.number, t.project, t.words, t.length
+        from unnest(%(ids)s::text[], %(texts)s::text[]) as given (id, text)
+        join {chunks} c on c.id = given.id join {texts} t on t.number = c.number
+        where (t.project, t.text) is distinct from (c.project, given.text)
+    ), deleted as (
+        delete from {postings} p using (select number, unnest(words) as word from gone) as old
+        where p.word = old.word and p.number = old.number
+    )
+    insert into {text_counts} (project, rows, words)
+    select project, -count(*), -sum(length) from gone group by project order by project
+"""
+_WRITE_TEXTS = """
+    with changed as materialized (
+        select c.number, c.project, given.text, given.length, given.place
+        from unnest(%(ids)s::text[], %(texts)s::text[], %(lengths)s::integer[])
+            with ordinality as given (id, text, length, place)
+        join {chunks} c on c.id = given.id left join {texts} t on t.number = c.number
+        where t.number is null or (t.project, t.text) is distinct from (c.project, given.text)
+    ), found as materialized (
+        select changed.number, changed.project, changed.length, given.word, given.count
+        from unnest(%(words)s::text[], %(places)s::bigint[], %(counts)s::integer[])
+            as given (word, place, count)
+        join changed on changed.place = given.place
+    ), posted as (
+        insert into {postings} (word, number, count, length, project)
+        select word, number, count, length, project from found order by word collate "C", number
+    ), counted as (
+        insert into {text_counts} (project, rows, words)
+        select project, count(*), sum(length) from changed group by project order by project
+    )
+    insert into {texts} (number, project, text, words, length)
+    select changed.number, changed.project, changed.text, coalesce(of_text.words, '{{}}'), changed.length
+    from changed left join (select number, array_agg(word) as words from found group by number) as of_text
+        on of_text.number = changed.number
+    on conflict (number) do update set project = excluded.project, text = excluded.text,
+        words = excluded.words, length = excluded.length
+"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,38 +72,26 @@ def indexed_words(text: str) -> Counter[str]:
     return Counter(word for word in words(text) if len(word) <= _LONGEST_WORD)
 
 
-def held_texts(connection: Connection, tables: SpaceTables, ids: Sequence[str]) -> Cursor[Row]:
-    """Ask for rows of chunks: id, number and project; then number, project, text, words, length of the text.
+def write_texts(connection: Connection, tables: SpaceTables, texts: Mapping[str, str]) -> None:
+    """Insert or replace texts and their words; one that is there already costs little.
 
-    What follows the first project is null where the chunk has no text yet. The rows can be fetched when the
-    pipeline that the connection is in has ended.
-    """
-    return connection.execute(
-        tables.naming(
-            "select c.id, c.number, c.project, t.number, t.project, t.text, t.words, t.length"
-            " from {chunks} c left join {texts} t on t.number = c.number where c.id = any(%s)"
-        ),
-        [list(ids)],
-    )
-
-
-def write_texts(connection: Connection, tables: SpaceTables, chunks: Sequence[tuple[Row, str]]) -> None:
-    """Insert or replace texts and their words; one that is there already costs nothing.
+    No answer is waited for, so that it takes no round trip where the connection is in a pipeline.
 
     Args:
         connection: In a transaction that has written the chunks, and so holds their locks.
-        chunks: Rows of `held_texts`, each with the text that its chunk has now.
+        texts: Text by the stored id of its chunk.
     """
-    changed, replaced = [], []
-    for (_, number, project, *held), text in chunks:
-        if held[1:3] != [project, readable(text)]:
-            changed.append(TextRow(number, project, text))
-            if held[0] is not None:
-                replaced.append(tuple(held))
-    if changed:
-        with connection.pipeline():
-            _delete_words(connection, tables, replaced)
-            _write_words(connection, tables, changed)
+    counted = [indexed_words(text) for text in texts.values()]
+    postings = [(word, place, n) for place, found in enumerate(counted, 1) for word, n in found.items()]
+    words, places, counts = map(list, zip(*postings, strict=True)) if postings else ([], [], [])
+    given = {
+        "ids": list(texts),
+        "texts": list(map(readable, texts.values())),
+        "lengths": [found.total() for found in counted],
+    }
+    connection.execute(tables.naming(_DELETE_REPLACED), {"ids": given["ids"], "texts": given["texts"]})
+    written = {**given, "words": words, "places": places, "counts": counts}
+    connection.execute(tables.naming(_WRITE_TEXTS), written)
 
 
 def remove_texts(connection: Connection, tables: SpaceTables, numbers: Sequence[int]) -> None:

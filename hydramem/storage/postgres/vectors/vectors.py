@@ -15,12 +15,12 @@ from hydramem.core.config import StorageConfig
 from hydramem.storage import bm25
 from hydramem.storage.chunk_filter import ChunkFilter
 from hydramem.storage.postgres.connection import Connection, Database, Row
+from hydramem.storage.postgres.pipelines import one_pipeline
 from hydramem.storage.postgres.row_security import secure_tables
 from hydramem.storage.postgres.vectors.chunk_conditions import chunk_conditions
 from hydramem.storage.postgres.vectors.held_vectors import HeldVectors
 from hydramem.storage.postgres.vectors.stored_text import escaped, findable, plain
 from hydramem.storage.postgres.vectors.text_rows import (
-    held_texts,
     indexed_words,
     remove_texts,
     write_texts,
@@ -119,15 +119,13 @@ class PostgresVectors:
         entity_rows = [entity_row(latest_entities[id], self._dimension) for id in sorted(latest_entities)]
         if not (chunk_rows or entity_rows):
             return
-        with self._database.transaction() as connection:
-            with connection.pipeline():
-                if entity_rows:
-                    self._upsert(connection, "entities", ENTITY_COLUMNS, entity_rows)
-                if chunk_rows:
-                    self._upsert(connection, "chunks", CHUNK_COLUMNS, chunk_rows)
-                held = held_texts(connection, self._tables, [row[0] for row in chunk_rows])
-            texts = {escaped(id): searched_text(item.chunk) for id, item in latest.items()}
-            write_texts(connection, self._tables, [(row, texts[row[0]]) for row in held.fetchall()])
+        texts = {escaped(id): searched_text(latest[id].chunk) for id in sorted(latest)}
+        with self._database.transaction() as connection, one_pipeline(connection):
+            if entity_rows:
+                self._upsert(connection, "entities", ENTITY_COLUMNS, entity_rows)
+            if chunk_rows:
+                self._upsert(connection, "chunks", CHUNK_COLUMNS, chunk_rows)
+                write_texts(connection, self._tables, texts)
         self._upkeep.note_written(len(chunk_rows))
 
     def _upsert(

@@ -1,0 +1,60 @@
+"""How often one operation waits for the database: each wait is a network away."""
+
+import itertools
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+pytest.importorskip("psycopg", reason="needs the extra `postgres`")
+
+from hydramem import Memory
+from hydramem.core.config import Config, EmbeddingConfig, StorageConfig
+from hydramem.memory_api.memory import connect
+from hydramem.storage.changes import record
+from hydramem.storage.postgres.connection import Database
+from hydramem.storage.write import Write
+from tests.storage import rows
+from tests.storage.postgres.round_trips import RoundTrips, traced_connections
+from tests.storage.postgres_server import new_schema, server_address
+
+
+@pytest.fixture
+def traced(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[tuple[Memory, RoundTrips]]:
+    """Return a memory with some rows, and what counts its round trips."""
+    monkeypatch.setenv("HYDRAMEM_STORAGE_URL", server_address())
+    config = Config(
+        storage=StorageConfig(graph="postgres", database_schema=new_schema()),
+        embedding=EmbeddingConfig(model="hash"),
+    )
+    (traces := tmp_path / "traces").mkdir()
+    with (
+        traced_connections(traces, monkeypatch) as trips,
+        connect(tmp_path / "memory", project="p", config=config) as memory,
+    ):
+        for number in range(12):  # a statement is prepared, by a round trip of its own, when it repeats
+            memory.remember(
+                f"Ada keeps parcel {number} in depot {7 * number}, and Bob paints fence {number}."
+            )
+            memory.recall(f"where is parcel {number}?")
+        yield memory, trips
+    database = Database(server_address(), schema=config.storage.database_schema)
+    with database.transaction() as connection:
+        connection.execute(f'DROP SCHEMA "{database.schema}" CASCADE'.encode())
+    database.close()
+
+
+def commit_one(memory: Memory, number: int) -> None:
+    chunk = rows.chunk(f"c{number}", text=f"Note {number}.", project="p", vector_state="ready")
+    write = Write(changes=(record("remember", project="p", target=chunk.id),), chunks=(chunk,))
+    memory._opened.mirror.commit(write, {chunk.id: np.ones(memory._opened.vectors.dimension)})
+
+
+def test_a_commit_with_its_vectors_waits_for_seven_answers(traced: tuple[Memory, RoundTrips]) -> None:
+    memory, trips = traced
+    numbers = itertools.count()
+    for _ in range(8):
+        commit_one(memory, next(numbers))
+    # The lock; the feed; the rows that are there; the rows; the vectors; the commit; the lock's end.
+    assert trips.least(lambda: commit_one(memory, next(numbers))) == 7
