@@ -36,7 +36,7 @@ class RoundTrips:
         call()
         return self._count() - before
 
-    def least(self, call: Callable[[], object], calls: int = 8) -> int:
+    def least(self, call: Callable[[], object], calls: int = 60) -> int:
         """Return the fewest round trips of several calls: threads in the background only add some."""
         return min(self.of(call) for _ in range(calls))
 
