@@ -18,6 +18,8 @@ pytestmark = [
 ]
 MOST_MB = 100
 SPARE = 6
+MOST_TIMES = 2
+"""A store that keeps what upkeep must remove takes many times as long; the same store varies by half."""
 MORE_THREADS = 16
 """LanceDB starts threads as there is work that blocks; one an opening would be three times as many."""
 
@@ -37,7 +39,7 @@ def test_single_writes_leave_memory_descriptors_and_recall_as_they_were(tmp_path
     assert found["problems"] == 0
     assert found["MB more"] <= MOST_MB
     assert found["descriptors more"] <= SPARE
-    assert found["recall, times a bulk load's"] <= 1.5
+    assert found["recall, times a bulk load's"] <= MOST_TIMES
 
 
 def test_openings_leave_memory_descriptors_and_threads_as_they_were(tmp_path: Path) -> None:
