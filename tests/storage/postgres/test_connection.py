@@ -53,7 +53,7 @@ def test_a_lost_server_begins_one_epoch_however_many_connections_break() -> None
             pids = [one.info.backend_pid, other.info.backend_pid]
         assert database.epoch == began
         with psycopg.connect(server_address(), autocommit=True) as connection:
-            connection.execute("select pg_terminate_backend(pid) from unnest(%s::int[]) as pid", [pids])
+            connection.execute("select pg_terminate_backend(pid, 5000) from unnest(%s::int[]) as pid", [pids])
         for _ in pids:
             with suppress(StorageError), database.apart() as broken:
                 broken.execute("select 1")
