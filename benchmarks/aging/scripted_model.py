@@ -17,7 +17,7 @@ from benchmarks.aging.texts import one_line
 from hydramem.core.errors import ModelUnavailableError
 from hydramem.garden.phases.community_names_prompt import GroupReply
 from hydramem.garden.phases.infer.inference_prompt import InferReply
-from hydramem.garden.phases.supersede.replacement_prompt import SettledReply
+from hydramem.garden.phases.supersede.replacement_prompt import CheckedAgainReply, SettledReply
 from hydramem.ingest.extraction.extraction_prompt import ExtractionReply
 from hydramem.ingest.memories.consolidate.consolidate_prompt import ConsolidationReply
 from hydramem.ingest.memories.distill.distill_prompt import DistillReply
@@ -98,6 +98,8 @@ class KnowingModel:
         text = prompt.text
         if prompt.shape is SettledReply:
             return {"pairs": [self._settled(*each) for each in _pairs(text)]}
+        if prompt.shape is CheckedAgainReply:
+            return {"pairs": [self._checked_again(*each) for each in _pairs(text)]}
         if prompt.shape is PairsReply:
             return {"pairs": [self._conflict(*each) for each in _pairs(text)]}
         if prompt.shape is DistillReply:
@@ -123,10 +125,28 @@ class KnowingModel:
         one, other = self._places.get(one_line(older)), self._places.get(one_line(newer))
         return one is not None and other is not None and one[0] == other[0] and one[1] < other[1]
 
+    def _what_is(self, older: str, newer: str) -> int:
+        """Return 0 where the newer text replaces the older, 1 where both say the same, else 2."""
+        if self.replaced_by(older, newer):
+            return 0
+        group = self._groups.get(one_line(older))
+        return 1 if group is not None and group == self._groups.get(one_line(newer)) else 2
+
+    def _answer(self, question: str, older: str, newer: str, answers: tuple[str, str, str]) -> str:
+        """Return the right one of three answers, or where it errs one of the two others."""
+        right = self._what_is(older, newer)
+        if self._errs(question, older, newer):
+            chance = random.Random(f"{self.seed} {question} {older} {newer} wrong")
+            right = (right + chance.choice((1, 2))) % len(answers)
+        return answers[right]
+
     def _settled(self, index: int, older: str, newer: str) -> dict[str, Any]:
-        replaces = self.replaced_by(older, newer) != self._errs("settle", older, newer)
-        verdict = "REPLACES" if replaces else "BOTH"
+        verdict = self._answer("settle", older, newer, ("REPLACES", "SAME", "BOTH"))
         return {"index": index, "verdict": verdict, "older_quote": older, "newer_quote": newer}
+
+    def _checked_again(self, index: int, newer: str, older: str) -> dict[str, Any]:
+        verdict = self._answer("check", older, newer, ("CONTRADICTION", "EQUIVALENT", "COMPATIBLE"))
+        return {"index": index, "verdict": verdict, "first_quote": newer, "second_quote": older}
 
     def _conflict(self, index: int, first: str, second: str) -> dict[str, Any]:
         excluded = self.replaced_by(first, second) or self.replaced_by(second, first)

@@ -16,7 +16,7 @@ from hydramem.graph.snapshot.snapshot import LINK, STATES, Snapshot
 from hydramem.search.candidate_scores import FusedScore, RecallCandidate
 from hydramem.search.passages import surroundings
 from hydramem.storage.chunk_filter import ChunkFilter, covers
-from hydramem.text.restated_text import SURELY_SAME, can_restate, fullness
+from hydramem.text.restated_text import CONFIRMED_SAME, SURELY_SAME, can_restate, fullness, same_anchors
 from hydramem.text.shown_text import one_line
 
 VERSION_TYPES = ("may_supersede", "supersedes", "duplicates")
@@ -118,7 +118,7 @@ def without_duplicates(
     or a name, or fill one frame otherwise, stay two, and so do those of a doubtful link.
     """
     pairs = {
-        frozenset((one.newer, one.older))
+        frozenset((one.newer, one.older)): one.probability
         for one in links
         if one.type == "duplicates" and one.probability >= SURELY_SAME
     }
@@ -135,14 +135,20 @@ def without_duplicates(
 
 
 def _says_again(
-    one: RecallCandidate, group: Sequence[RecallCandidate], pairs: Collection[frozenset[str]]
+    one: RecallCandidate, group: Sequence[RecallCandidate], pairs: Mapping[frozenset[str], float]
 ) -> bool:
     """Say whether a candidate is linked to one of a group, and can say the same as every one of it."""
     mine = (one.chunk.id, *one.also)
     theirs = [id for each in group for id in (each.chunk.id, *each.also)]
     if not any(frozenset((id, other)) in pairs for id in mine for other in theirs):
         return False
-    return all(can_restate(each.chunk.text, one.chunk.text) for each in group)
+    return all(_can_say_the_same(one.chunk, each.chunk, pairs) for each in group)
+
+
+def _can_say_the_same(one: Chunk, other: Chunk, pairs: Mapping[frozenset[str], float]) -> bool:
+    """Say whether the words of two texts let them say the same; of what a model has read they show less."""
+    confirmed = pairs.get(frozenset((one.id, other.id)), 0.0) >= CONFIRMED_SAME
+    return same_anchors(one.text, other.text) if confirmed else can_restate(one.text, other.text)
 
 
 def _leading(group: Sequence[RecallCandidate]) -> RecallCandidate:

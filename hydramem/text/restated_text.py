@@ -24,6 +24,9 @@ from hydramem.text.stated_numbers import StatedNumber, number_difference, stated
 SURELY_SAME = 0.6
 """Probability from which two memories surely say the same: recall makes one hit of those linked so."""
 
+CONFIRMED_SAME = 0.95
+"""Probability from which a model or a person has read both: only numbers and names still must agree."""
+
 _CALENDAR = {
     names[0][:3]: search_stem(names[0])
     for table in ("months", "weekdays")
@@ -78,16 +81,9 @@ class Comparison:
 def compare_texts(one: str, other: str) -> Comparison:
     """Compare two English texts by what must agree where they say the same; the order does not matter."""
     mine, yours = _read(one), _read(other)
-    numbers = number_difference(mine.numbers, yours.numbers)
-    lost, missed = mine.names - yours.stems, yours.names - mine.stems
-    differ = (
-        numbers.disagree
-        or (numbers.first and numbers.second)
-        or (lost and missed)
-        or numbers.first + numbers.second + len(lost) + len(missed) > _MOST_LACKING
-    )
-    if differ:
+    if _differ_in_anchors(mine, yours):
         return Comparison(False)
+    numbers = number_difference(mine.numbers, yours.numbers)
     anchors = numbers.shared + len((mine.names | yours.names) & mine.stems & yours.stems)
     alike = mine.denies == yours.denies
     if ("?" in one) != ("?" in other) or not (alike or anchors >= ENOUGH_ANCHORS):
@@ -108,6 +104,11 @@ def compare_texts(one: str, other: str) -> Comparison:
 def can_restate(one: str, other: str) -> bool:
     """Say whether two English texts can say the same in other words."""
     return compare_texts(one, other).possible
+
+
+def same_anchors(one: str, other: str) -> bool:
+    """Say whether two English texts state the same numbers and names, but for one that one of them lacks."""
+    return not _differ_in_anchors(_read(one), _read(other))
 
 
 def fullness(text: str) -> tuple[int, int]:
@@ -139,6 +140,17 @@ def _read(text: str) -> _Read:
         stems=stems,
         words=tuple(words(text)),
         denies=marks(text).negations > 0 or not _DENYING.isdisjoint(stems),
+    )
+
+
+def _differ_in_anchors(mine: _Read, yours: _Read) -> bool:
+    numbers = number_difference(mine.numbers, yours.numbers)
+    lost, missed = mine.names - yours.stems, yours.names - mine.stems
+    return bool(
+        numbers.disagree
+        or (numbers.first and numbers.second)
+        or (lost and missed)
+        or numbers.first + numbers.second + len(lost) + len(missed) > _MOST_LACKING
     )
 
 

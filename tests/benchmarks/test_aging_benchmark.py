@@ -20,7 +20,7 @@ from benchmarks.aging.texts import Texts, read_texts
 from benchmarks.aging.year import present
 from hydramem.core import time
 from hydramem.core.results.hits import Hit
-from hydramem.garden.phases.supersede.replacement_prompt import SettledReply
+from hydramem.garden.phases.supersede.replacement_prompt import CheckedAgainReply, SettledReply
 from hydramem.ingest.memories.distill.distill_prompt import DistillReply
 from hydramem.llm.scripted_generator import ScriptedPrompt
 from hydramem.verification.grounding.grounding_prompt import EvidenceReply
@@ -183,13 +183,21 @@ def pairs(*rows: tuple[str, str]) -> str:
 def test_the_scripted_model_knows_the_texts() -> None:
     known = Known(
         changed=(("Ada leads R&D.", "Bo leads R&D."),),
+        same=(frozenset(("Ada runs R&D.", "R&D is run by Ada.")),),
         hidden={"reviews go to Bo": "Bo reviews."},
         false=frozenset({("Ada", "led_by", "Oslo")}),
     )
     model = KnowingModel(known=known, wrong=0.0)
-    prompt = pairs(("Ada leads R&amp;D.", "Bo leads R&amp;D."), ("Bo leads R&amp;D.", "Ada leads R&amp;D."))
+    prompt = pairs(
+        ("Ada leads R&amp;D.", "Bo leads R&amp;D."),
+        ("Bo leads R&amp;D.", "Ada leads R&amp;D."),
+        ("Ada runs R&amp;D.", "R&amp;D is run by Ada."),
+    )
     settled = ask(model, SettledReply, prompt)["pairs"]
-    assert [each["verdict"] for each in settled] == ["REPLACES", "BOTH"]
+    assert [each["verdict"] for each in settled] == ["REPLACES", "BOTH", "SAME"]
+    again = prompt.replace("older", "first").replace("newer", "second")
+    checked = ask(model, CheckedAgainReply, again)["pairs"]
+    assert [each["verdict"] for each in checked] == ["COMPATIBLE", "CONTRADICTION", "EQUIVALENT"]
     assert settled[0]["older_quote"] == "Ada leads R&D."
     turns = '<turn number="1" author="user" said="x">\nreviews go to Bo\n</turn>'
     [fact] = ask(model, DistillReply, turns)["facts"]
@@ -206,7 +214,7 @@ def test_the_scripted_model_errs_at_its_share_and_alike_each_time() -> None:
     model = KnowingModel(known=known)
     first = ask(model, SettledReply, prompt)
     assert model.answers == 400 and 8 <= model.mistakes <= 36
-    assert sum(each["verdict"] == "BOTH" for each in first["pairs"]) == model.mistakes
+    assert sum(each["verdict"] != "REPLACES" for each in first["pairs"]) == model.mistakes
     assert ask(model, SettledReply, prompt) == first
 
 

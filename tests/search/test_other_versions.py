@@ -282,3 +282,20 @@ def test_newness_adds_nothing_where_the_past_is_asked_for(query: str, counts: bo
     found = Memory(FIRST, SECOND, BENCH).recall(query, where=where, recency_weight=0.5)
     assert found.hits
     assert all(("recency" in hit.scores) == counts for hit in found.hits)
+
+
+LATE = note(
+    "late", "The lathe of the workshop carries nothing heavier than 40 kg, a sign by its switch says.", 1
+)
+LATE_AGAIN = note("late_again", "Anything above 40 kg is too much for that lathe.", 2)
+FIFTY = note("fifty", "Anything above 50 kg is too much for that lathe.", 2)
+
+
+@pytest.mark.parametrize(
+    ("again", "weight", "hits"), [(LATE_AGAIN, 0.95, 1), (LATE_AGAIN, 0.9, 2), (FIFTY, 0.95, 2)]
+)
+def test_of_what_a_model_has_read_numbers_must_agree_and_words_need_not(
+    again: Chunk, weight: float, hits: int
+) -> None:
+    found = Memory(LATE, again, joined(again, LATE, "duplicates", weight)).recall(QUESTION)
+    assert len(found.hits) == hits

@@ -9,6 +9,7 @@ from collections.abc import Mapping, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass, replace
 from datetime import datetime
+from math import inf
 
 import numpy as np
 
@@ -23,6 +24,7 @@ from hydramem.ingest.write_target import Target
 from hydramem.storage.chunk_filter import covers
 from hydramem.storage.store import GraphStore
 from hydramem.storage.write import Write
+from hydramem.text.restated_text import SURELY_SAME
 
 MAY_SUPERSEDE: LinkType = "may_supersede"
 
@@ -33,12 +35,14 @@ class PossibleReplacement:
 
     Attributes:
         is_stored: Whether the link stands in the graph; else it is written when the pair is settled.
+        repeats: The stored link by which the newer seems to say the same as the older, where there is one.
     """
 
     newer: Chunk
     older: Chunk
     link: Link
     is_stored: bool = True
+    repeats: Link | None = None
 
     @property
     def rows(self) -> tuple[Chunk, Chunk]:
@@ -57,19 +61,44 @@ def possible_replacements(
         at: When both memories must not have expired.
         most: Most pairs.
     """
+    links = _open_links(graph, snapshot, MAY_SUPERSEDE, most=most)
+    ids = sorted({id for link in links for id in (link.source, link.target)})
+    chunks = {row.id: row for row in (graph.chunks(ids) if ids else ())}
+    return [pair for link in links if (pair := _open_pair(link, chunks, at)) is not None]
+
+
+def possible_repetitions(
+    graph: GraphStore, snapshot: Snapshot, *, at: datetime, most: int
+) -> list[PossibleReplacement]:
+    """Return the pairs that seem to say the same and were not settled, the most probable first.
+
+    Args:
+        graph: Where rows are read.
+        snapshot: The project's graph, where the links are found.
+        at: When both memories must not have expired.
+        most: Most pairs.
+    """
+    links = _open_links(graph, snapshot, "duplicates", most=most, below=SURELY_SAME)
+    by_ends = {(link.source, link.target): link for link in links}
+    pairs = proposed_pairs([(*ends, link.weight) for ends, link in by_ends.items()], graph, at=at)
+    return [replace(pair, repeats=by_ends[pair.newer.id, pair.older.id]) for pair in pairs]
+
+
+def _open_links(
+    graph: GraphStore, snapshot: Snapshot, type: LinkType, *, most: int, below: float = inf
+) -> list[Link]:
+    """Return the active links of a type between active chunks, the heaviest first."""
     edges, active = snapshot.edges, STATES.index("active")
-    codes = [code for code, name in enumerate(edges.types) if name == MAY_SUPERSEDE]
+    codes = [code for code, name in enumerate(edges.types) if name == type]
     rows = np.flatnonzero((edges.kind == LINK) & np.isin(edges.type, codes) & (edges.state == active))
     ends = snapshot.nodes.state
     rows = rows[(ends[edges.source[rows]] == active) & (ends[edges.target[rows]] == active)]
+    rows = rows[edges.weight[rows] < below]
     rows = rows[np.lexsort((rows, -edges.weight[rows]))][:most]
-    newer = sorted({snapshot.nodes.ids[node] for node in edges.source[rows].tolist()})
-    older = {snapshot.nodes.ids[node] for node in edges.target[rows].tolist()}
-    wanted = {edges.ids[row].decode(): place for place, row in enumerate(rows.tolist())}
-    chunks = {row.id: row for row in (graph.chunks(sorted(older.union(newer))) if newer else ())}
-    links = [link for link in (graph.links(newer) if newer else ()) if link.id in wanted]
-    found = [pair for link in links if (pair := _open_pair(link, chunks, at)) is not None]
-    return sorted(found, key=lambda pair: wanted[pair.link.id])
+    sources = sorted({snapshot.nodes.ids[node] for node in edges.source[rows].tolist()})
+    place = {edges.ids[row].decode(): place for place, row in enumerate(rows.tolist())}
+    stored = graph.links(sources) if sources else ()
+    return sorted((link for link in stored if link.id in place), key=lambda link: place[link.id])
 
 
 def possible_replacement(

@@ -1,8 +1,9 @@
-"""Memories that may supersede older ones: a model settles the open pairs.
+"""Memories that may supersede older ones, or say them again: a model settles the open pairs.
 
 Only what the model calls a replacement twice, asked in different words, ends, where the classifier finds that
 likely too; where it does not, the pair is linked, so that the newer one comes first at recall and a person is
-asked. Of what the model leaves open a person is asked. Without a model nothing ends.
+asked. What it twice calls the same is linked, and is one hit of recall. Of what it leaves open a person is
+asked. Without a model nothing ends.
 """
 
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
@@ -15,12 +16,14 @@ from hydramem.garden.phases.supersede.possible_replacements import (
     PossibleReplacement,
     beginning,
     may_end_unasked,
+    possible_repetitions,
     possible_replacements,
     replaced,
     settled_link,
 )
 from hydramem.garden.phases.supersede.replacement_probability import LEAST_LINKED
 from hydramem.garden.phases.supersede.replacement_prompt import (
+    DECIDING,
     MOST_CHARS,
     PAIRS_IN_ONE,
     ModelVerdicts,
@@ -33,8 +36,10 @@ from hydramem.garden.phases.supersede.replacement_prompt import (
 )
 from hydramem.garden.proposals.phase_context import PhaseContext, PhaseWork
 from hydramem.garden.proposals.proposal import Proposal, precondition_hash, quoted
+from hydramem.ingest.memories.link.link_candidates import LinkProposal, link_of
 from hydramem.llm.contracts import Generator
 from hydramem.storage.write import Write
+from hydramem.text.restated_text import CONFIRMED_SAME
 from hydramem.verification.grounding.model_replies import Replies
 
 _MOST_READ = 2000
@@ -50,7 +55,7 @@ class Settling:
     """What settles pairs of memories.
 
     Attributes:
-        proposals: Of ends, and of links that are taken away.
+        proposals: Of ends, of links that are taken away, and of pairs that say the same.
         linked: The pairs that are to be linked, though the classifier alone would not.
         asked: Ids of the links of pairs that a model has answered.
         failed: Whether some calls of the model failed.
@@ -70,13 +75,17 @@ def settled_pairs(work: PhaseWork, found: Sequence[PossibleReplacement] = ()) ->
         found: Pairs that no link holds yet.
     """
     context = work.context
-    stored = possible_replacements(context.graph, context.snapshot, at=context.clock, most=_MOST_READ)
+    stored = [
+        pair
+        for find in (possible_replacements, possible_repetitions)
+        for pair in find(context.graph, context.snapshot, at=context.clock, most=_MOST_READ)
+    ]
     pairs = [
         pair
         for pair in sorted([*stored, *found], key=_pays, reverse=True)
         if pair.older.id not in work.undone and pair.link.id not in work.undone and _may_be_shown(pair)
     ]
-    work.counts["memories_maybe_replaced"] = sum(pair.link.weight >= LEAST_LINKED for pair in pairs)
+    work.counts["memories_maybe_replaced"] = sum(_may_replace(pair) for pair in pairs)
     generator = context.generator("consolidate") if pairs else None
     if generator is None:
         return Settling()
@@ -101,7 +110,7 @@ def settled_pairs(work: PhaseWork, found: Sequence[PossibleReplacement] = ()) ->
 
 def _stated_by_model(pair: PossibleReplacement) -> PossibleReplacement:
     """Return a pair with a link by which the newer comes first; what the classifier doubts too never ends."""
-    reason = "" if pair.link.weight >= LEAST_LINKED else _BY_MODEL
+    reason = "" if _may_replace(pair) else _BY_MODEL
     return replace(pair, link=replace(pair.link, weight=max(pair.link.weight, _DOUBTED), reason=reason))
 
 
@@ -123,8 +132,8 @@ class _Asking:
     """A model that is asked about pairs, within the budget of the phase.
 
     Attributes:
-        verdicts: By the id of the pair's link, those of earlier runs among them; of pairs that the model
-            called replacements once, only those that it was asked about again.
+        verdicts: By the id of the pair's link, those of earlier runs among them; of pairs of which the model
+            gave a verdict that decides, only those that it was asked about again.
         failures: What failed, in words.
     """
 
@@ -137,30 +146,33 @@ class _Asking:
     def read(self, pairs: Sequence[PossibleReplacement]) -> None:
         """Ask about pairs in their order; the second question comes as soon as it fills a call."""
         replies = self.work.context.judge.replies
-        known = answered(pairs, self.generator, replies)
+        first = dict(answered(pairs, self.generator, replies))
         again = answered_again(pairs, self.generator, replies)
-        waiting = [pair for pair in pairs if known.get(pair.link.id) == "REPLACES"]
-        self.verdicts |= {id: again.get(id, "UNSURE") if v == "REPLACES" else v for id, v in known.items()}
-        waiting = self._once_more([pair for pair in waiting if pair.link.id not in again])
-        open_ = [pair for pair in pairs if pair.link.id not in known]
+        self.verdicts |= {id: _agreed(verdict, again.get(id)) for id, verdict in first.items()}
+        waiting = [pair for pair in pairs if _decides(pair, first) and pair.link.id not in again]
+        waiting = self._once_more(waiting, first)
+        open_ = [pair for pair in pairs if pair.link.id not in first]
         done = 0
         for batch in calls_of(open_):
             found = self._put(ask, batch)
-            self.verdicts |= {id: verdict for id, verdict in found.items() if verdict != "REPLACES"}
-            waiting += [pair for pair in batch if found.get(pair.link.id) == "REPLACES"]
+            first |= found
+            self.verdicts |= {id: verdict for id, verdict in found.items() if verdict not in DECIDING}
+            waiting += [pair for pair in batch if _decides(pair, found)]
             if len(waiting) >= PAIRS_IN_ONE:
-                waiting = [*self._once_more(waiting[:PAIRS_IN_ONE]), *waiting[PAIRS_IN_ONE:]]
+                waiting = [*self._once_more(waiting[:PAIRS_IN_ONE], first), *waiting[PAIRS_IN_ONE:]]
             done += len(batch)
             self.work.context.progress(done, len(open_))
-        for pair in self._once_more(waiting):
+        for pair in self._once_more(waiting, first):
             self.verdicts.pop(pair.link.id, None)  # the next run asks again
 
-    def _once_more(self, pairs: Sequence[PossibleReplacement]) -> list[PossibleReplacement]:
+    def _once_more(
+        self, pairs: Sequence[PossibleReplacement], first: Mapping[str, Settled]
+    ) -> list[PossibleReplacement]:
         """Ask the second question about pairs; return those that are left without an answer."""
         left: list[PossibleReplacement] = []
         for batch in calls_of(pairs):
             found = self._put(ask_again, batch)
-            self.verdicts |= found
+            self.verdicts |= {id: _agreed(first[id], verdict) for id, verdict in found.items()}
             left += [pair for pair in batch if pair.link.id not in found]
         return left
 
@@ -183,6 +195,15 @@ class _Asking:
         return found.verdicts
 
 
+def _decides(pair: PossibleReplacement, verdicts: Mapping[str, Settled]) -> bool:
+    return verdicts.get(pair.link.id) in DECIDING
+
+
+def _agreed(first: Settled, again: Settled | None) -> Settled:
+    """Return the verdict of two answers: what decides counts only where both say it."""
+    return first if first not in DECIDING or again == first else "UNSURE"
+
+
 def _proposals(
     pairs: Sequence[PossibleReplacement],
     verdicts: Mapping[str, Settled],
@@ -201,13 +222,19 @@ def _proposals(
             case "REPLACES" if taken.isdisjoint(ids) and _is_likely(pair):
                 taken |= ids
                 yield _replacement(pair, context, by=by)
+            case "SAME":
+                yield _say_the_same(pair, context, by=by)
             case "BOTH":
                 yield _both_hold(pair, context, by=by)
 
 
 def _is_likely(pair: PossibleReplacement) -> bool:
     """Say whether the classifier finds a replacement likely too."""
-    return pair.link.weight >= LEAST_LINKED and pair.link.reason != _BY_MODEL
+    return _may_replace(pair) and pair.link.reason != _BY_MODEL
+
+
+def _may_replace(pair: PossibleReplacement) -> bool:
+    return pair.link.weight >= LEAST_LINKED and pair.repeats is None
 
 
 def _last_first(pair: PossibleReplacement) -> tuple[object, ...]:
@@ -243,6 +270,29 @@ def _replacement(pair: PossibleReplacement, context: PhaseContext, *, by: str) -
     )
 
 
+def _say_the_same(pair: PossibleReplacement, context: PhaseContext, *, by: str) -> Proposal:
+    older, newer = pair.rows
+    reason = f"{by} read both: they say the same in other words."
+    link = pair.repeats
+    if link is None:
+        made = LinkProposal(target=older.id, type="duplicates", weight=CONFIRMED_SAME, reason=reason)
+        link = link_of(context.project, newer.id, made, context.now)
+    known = _known_links(pair)
+    created = [each for each in (pair.link, link) if each not in known]
+    link = replace(link, weight=CONFIRMED_SAME, reason=reason)
+    return Proposal(
+        project=context.project,
+        phase="supersede",
+        action="link",
+        target=link.id,
+        text=f"{quoted(newer.text)} duplicates {quoted(older.text)}",
+        reason=reason,
+        score=CONFIRMED_SAME,
+        write=Write(changes=(), links=(link, settled_link(pair.link, context.now))),
+        expects=precondition_hash(*known, absent=created),
+    )
+
+
 def _both_hold(pair: PossibleReplacement, context: PhaseContext, *, by: str) -> Proposal:
     older, newer = pair.rows
     return Proposal(
@@ -260,3 +310,7 @@ def _both_hold(pair: PossibleReplacement, context: PhaseContext, *, by: str) -> 
 
 def _stored_link(pair: PossibleReplacement) -> tuple[Link, ...]:
     return (pair.link,) if pair.is_stored else ()
+
+
+def _known_links(pair: PossibleReplacement) -> tuple[Link, ...]:
+    return (*_stored_link(pair), *(() if pair.repeats is None else (pair.repeats,)))

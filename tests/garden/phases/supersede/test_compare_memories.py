@@ -7,12 +7,13 @@ from pathlib import Path
 import pytest
 
 import hydramem
+from hydramem.core.ids import link_id
 from hydramem.core.row_types import Chunk, Link, LinkType, Times
 from hydramem.garden.night.run_phases import UNFINISHED
+from hydramem.garden.phases.supersede.replacement_prompt import CheckedAgainReply
 from hydramem.garden.proposals.compared_memories import read_compared
 from hydramem.llm.scripted_generator import ScriptedPrompt
 from hydramem.storage.write import Removal
-from hydramem.verification.conflicts.conflict_prompt import PairsReply
 from tests.garden.memories import night, opened, put, rows
 from tests.storage.rows import chunk
 
@@ -196,7 +197,7 @@ def test_of_several_states_each_ends_where_the_next_begins(tmp_path: Path) -> No
     def said(prompt: ScriptedPrompt) -> object:
         count = prompt.text.count("<pair ")
         each = {"verdict": "REPLACES", "older_quote": "Kestrel office", "newer_quote": "Kestrel office"}
-        if prompt.shape is PairsReply:
+        if prompt.shape is CheckedAgainReply:
             each = {
                 "verdict": "CONTRADICTION",
                 "first_quote": "Kestrel office",
@@ -211,6 +212,64 @@ def test_of_several_states_each_ends_where_the_next_begins(tmp_path: Path) -> No
         held = {row.id: row for row in rows(memory)["Chunk"]}
         assert [held[f"c_{day}"].state for day in (1, 2, 3)] == ["superseded", "superseded", "active"]
         assert [hit.id for hit in memory.recall("which room is the Kestrel office in").hits] == ["c_3"]
+
+
+SAID = note("c_said", "Kestrel's office shuts at noon on Fridays.", 1)
+AGAIN = note("c_again", "On a Friday nobody is in at Kestrel after midday.", 8)
+WEAK = Link(
+    id=link_id("default", "c_again", "duplicates", "c_said"),
+    source="c_again",
+    target="c_said",
+    type="duplicates",
+    weight=0.4,
+    times=Times(recorded_at=AGAIN.times.recorded_at),
+)
+
+
+def same(verdict: str, names: tuple[str, str]) -> dict[str, object]:
+    return {"pairs": [{"index": 1, "verdict": verdict, **dict.fromkeys(names, "Kestrel")}]}
+
+
+def test_what_a_model_twice_calls_the_same_is_one_hit(tmp_path: Path) -> None:
+    answers = [
+        same("SAME", ("older_quote", "newer_quote")),
+        same("EQUIVALENT", ("first_quote", "second_quote")),
+    ]
+    with opened(tmp_path, answers, STORAGE_GRAPH=ENGINE) as memory:
+        put(memory, chunks=(SAID, AGAIN), links=(WEAK,))
+        before = rows(memory)
+        report = night(memory, "supersede")
+        assert links(memory) == {("c_again", "duplicates", "c_said")}
+        with memory.during(None):
+            (hit,) = memory.recall("when is the Kestrel office empty").hits
+        assert {hit.id, *hit.also} == {"c_said", "c_again"}
+        assert night(memory, "supersede").phases[0].proposals == 0
+        memory.undo(report.run)
+        assert rows(memory) == before
+
+
+def test_what_a_model_calls_the_same_only_once_stays_two(tmp_path: Path) -> None:
+    answers = [
+        same("SAME", ("older_quote", "newer_quote")),
+        same("COMPATIBLE", ("first_quote", "second_quote")),
+    ]
+    with opened(tmp_path, answers) as memory:
+        put(memory, chunks=(SAID, AGAIN), links=(WEAK,))
+        before = rows(memory)
+        night(memory, "supersede")
+        assert rows(memory) == before
+
+
+def test_a_replacement_that_seems_a_repetition_ends_nothing(tmp_path: Path) -> None:
+    answers = [
+        same("REPLACES", ("older_quote", "newer_quote")),
+        same("CONTRADICTION", ("first_quote", "second_quote")),
+    ]
+    with opened(tmp_path, answers) as memory:
+        put(memory, chunks=(SAID, AGAIN), links=(WEAK,))
+        night(memory, "supersede")
+        assert {row.state for row in rows(memory)["Chunk"]} == {"active"}
+        assert ("c_again", "may_supersede", "c_said") in links(memory)
 
 
 def test_a_model_that_sees_no_replacement_is_asked_once(tmp_path: Path) -> None:
