@@ -425,6 +425,8 @@ class GraphStore(Protocol):
     def tending(self, projects: Sequence[str]) -> AbstractContextManager[bool]:
         """Keep gardeners of other processes from some projects while this lasts.
 
+        Where that ends before, as by a lost connection, `writing_alone` refuses the calls of this thread.
+
         Returns:
             Whether none of them is at one of the projects now.
         """

@@ -8,7 +8,7 @@ from typing import Literal
 from hydramem.core.row_types import Phase, Usage
 
 PhaseState = Literal["completed", "partial", "failed", "skipped"]
-NightState = Literal["planned", "completed", "partial", "failed"]
+NightState = Literal["planned", "completed", "partial", "failed", "interrupted"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -72,7 +72,12 @@ class PhaseReport:
     auc: float | None = None
 
 
-_ENDINGS = {"completed": "completed in", "partial": "done in part, in", "failed": "failed after"}
+_ENDINGS = {
+    "completed": "completed in",
+    "partial": "done in part, in",
+    "failed": "failed after",
+    "interrupted": "interrupted after",
+}
 SummaryKind = Literal["joined", "ended", "learned", "linked", "judged", "weighed", "pruned", "asked"]
 
 
@@ -132,7 +137,8 @@ class Gardened:
 
     Attributes:
         run: Id of the run, for `history` and `undo`; None if it wrote nothing.
-        state: The worst state of its phases; `planned` for a plan.
+        state: The worst state of its phases; `planned` for a plan, `interrupted` where a store failed before
+            all changes were made: the next run makes the rest.
         resumed: Changes of an interrupted run, `resumed_run`, that this one made first.
         taken_back: Whether `undo` has taken it back.
         notes: Notes on the whole run, a sentence each.

@@ -8,6 +8,7 @@ from math import ceil, sqrt
 from time import perf_counter, sleep
 from typing import Any
 
+from hydramem.core.errors import StorageError
 from hydramem.core.row_types import Change, Phase
 from hydramem.garden.proposals.proposal import (
     ROW_FIELDS,
@@ -57,12 +58,14 @@ class Applied:
         refused: With the reason for each.
         standing: Those whose result the store had already, from an earlier attempt.
         left: Those not tried, because the run was stopped.
+        error: What stopped it; a proposal of `left` may be made, if the answer of the store was lost.
     """
 
     made: tuple[str, ...] = ()
     refused: Mapping[str, str] = field(default_factory=dict)
     standing: tuple[str, ...] = ()
     left: tuple[str, ...] = ()
+    error: StorageError | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -113,10 +116,14 @@ def _apply_batches(proposals: Sequence[Proposal], access: WriteAccess, run: str)
     made: list[str] = []
     standing: list[str] = []
     refused: dict[str, str] = {}
-    pace, place, undelivered = Pace(), 0, 0
+    pace, place, undelivered, failure = Pace(), 0, 0, None
     while place < len(proposals) and not access.stopping():
         batch = pace.batch(proposals, place)
-        result, seconds = _apply_batch(batch, access, run)
+        try:
+            result, seconds = _apply_batch(batch, access, run)
+        except StorageError as error:
+            failure = error
+            break
         made += result.made
         standing += result.standing
         refused |= result.refused
@@ -129,7 +136,7 @@ def _apply_batches(proposals: Sequence[Proposal], access: WriteAccess, run: str)
         access.progress(place, len(proposals))
         sleep(_PAUSE)
     left = tuple(each.id for each in proposals[place:])
-    return Applied(made=tuple(made), refused=refused, standing=tuple(standing), left=left)
+    return Applied(made=tuple(made), refused=refused, standing=tuple(standing), left=left, error=failure)
 
 
 def side_by_side(

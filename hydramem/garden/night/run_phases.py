@@ -104,6 +104,7 @@ class GardenRun:
         upkeep: The phase that changes no rows, and runs last; None where only a plan is asked for.
         key: Returns the key that signs plans.
         began: Called with each phase when it begins.
+        interrupted: Called with the report of a run that a store's error ends, before that is raised.
     """
 
     project: str
@@ -116,6 +117,7 @@ class GardenRun:
     upkeep: PhaseStep | None = None
     key: Callable[[], bytes] = lambda: b""
     began: Callable[[Phase], None] = lambda phase: None
+    interrupted: Callable[[Gardened], None] = lambda report: None
 
     @property
     def unfinished(self) -> Path | None:
@@ -177,7 +179,11 @@ def _plan_of(run: GardenRun, results: PhaseResults) -> GardenPlan:
 
 
 def run_phases(run: GardenRun) -> Gardened:
-    """Plan a run and apply its proposals, after those that an interrupted run left."""
+    """Plan a run and apply its proposals, after those that an interrupted run left.
+
+    Raises:
+        StorageError: A store failed before all of them were made; the next run makes the rest.
+    """
     started = perf_counter()
     resumed = _resume(run)
     early = [phase for phase in run.phases if phase not in _AFTER_APPLYING]
@@ -188,7 +194,7 @@ def run_phases(run: GardenRun) -> Gardened:
     if undecided and run.folder is not None:
         save_undecided_pairs(chain.from_iterable(undecided), run.folder)
     made = replace(_plan_of(run, results), run=id)
-    applied = _apply(run, made)
+    applied = _apply(run, made, results, started)
     _save_compared(run, results, applied)
     _take_steps(run, _AFTER_APPLYING, results)
     if run.upkeep is not None and "maintain" in run.phases:
@@ -218,6 +224,7 @@ def apply_file(run: GardenRun, file: Path, *, leave_out: Sequence[str] = ()) -> 
 
     Raises:
         InvalidInputError: The file is no plan of this project, or the plan has no change of an id.
+        StorageError: A store failed before all of them were made; the next run makes the rest.
     """
     started = perf_counter()
     read = read_plan(file, project=run.project, key=run.key())
@@ -228,9 +235,10 @@ def apply_file(run: GardenRun, file: Path, *, leave_out: Sequence[str] = ()) -> 
     if is_undone(read.run, run.access.graph):
         # It was applied and undone: applied again it is another run, which can be undone in its turn.
         read = replace(read, run=new_id("w"))
-    applied = _apply(run, read)
+    results = PhaseResults(proposals=read.proposals)
+    applied = _apply(run, read, results, started)
     notes = (f"{amount(read.struck, 'change')} of the plan left out.",) if read.struck else ()
-    report = _report(run, PhaseResults(proposals=read.proposals), applied, started, id=read.run)
+    report = _report(run, results, applied, started, id=read.run)
     return replace(report, file=str(file), notes=notes)
 
 
@@ -292,8 +300,12 @@ def _take_step(run: GardenRun, phase: Phase, step: PhaseStep, results: PhaseResu
     results.seconds[phase] = perf_counter() - started
 
 
-def _apply(run: GardenRun, made: GardenPlan) -> Applied:
-    """Apply a plan; its file is kept until all of it was tried."""
+def _apply(run: GardenRun, made: GardenPlan, results: PhaseResults, started: float) -> Applied:
+    """Apply a plan; its file is kept until all of it was tried.
+
+    Raises:
+        StorageError: A store failed; the run is reported as interrupted.
+    """
     unfinished = run.unfinished
     if unfinished is not None and made.proposals:
         unfinished.parent.mkdir(parents=True, exist_ok=True)
@@ -301,7 +313,34 @@ def _apply(run: GardenRun, made: GardenPlan) -> Applied:
     applied = apply(made.proposals, run.access, run=made.run)
     if unfinished is not None and not applied.left:
         unfinished.unlink(missing_ok=True)
+    if applied.error is not None:
+        raise _interruption(run, made, results, applied, applied.error, started) from applied.error
     return applied
+
+
+def _interruption(
+    run: GardenRun,
+    made: GardenPlan,
+    results: PhaseResults,
+    applied: Applied,
+    error: StorageError,
+    started: float,
+) -> StorageError:
+    """Report a run that a store's error ends, without a look at the store; return the error that says so."""
+    report = report_of(
+        results,
+        applied,
+        project=run.project,
+        started_at=run.now,
+        seconds=perf_counter() - started,
+        run=made.run,
+    )
+    note = f"{amount(len(applied.left), 'change')} left to the next run: {error}."
+    run.interrupted(replace(report, state="interrupted", notes=(note,)))
+    return type(error)(
+        f"{error}; {run.project}: {len(applied.made)} of {amount(len(made.proposals), 'change')} are made in "
+        f"the interrupted run {made.run}, and the next run makes the rest"
+    )
 
 
 def _resume(run: GardenRun) -> dict[str, Any]:
@@ -315,7 +354,8 @@ def _resume(run: GardenRun) -> dict[str, Any]:
         return {}
     if is_undone(left.run, run.access.graph):
         return _given_up(run, f"The rest of {left.run} is not applied: it was undone.")
-    made = _apply(run, left).made
+    started, results = perf_counter(), PhaseResults(proposals=left.proposals)
+    made = _apply(run, left, results, started).made
     return {"resumed": len(made), "resumed_run": left.run} if made else {}
 
 

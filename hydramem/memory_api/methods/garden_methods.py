@@ -1,5 +1,6 @@
 """Operations of the gardener: a run, its plan and report, the review, and the training of its edge scorer."""
 
+import logging
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
@@ -32,6 +33,7 @@ if TYPE_CHECKING:
     from hydramem.garden.review.answers import Answering
     from hydramem.garden.review.questions import Case
 
+log = logging.getLogger(__name__)
 _REPORTS = "reports"
 _TREND_NIGHTS = 14
 
@@ -83,6 +85,8 @@ class GardenMethods(Handle):
                 has no change that `leave_out` names.
             NotFoundError: The project keeps no plan of this id.
             StoreBusyError: Another run is in progress.
+            StorageError: A store failed before all changes were made: the report of `status` says how far the
+                run came, and the next run makes the rest.
         """
         store = self._use()
         if keep or not (plan or status):
@@ -134,7 +138,11 @@ class GardenMethods(Handle):
         graph = self._use().graph
         left = interrupted(self._garden_run(name, phases, None))
         reports = last_reports(self._garden_folder(name) / _REPORTS, max(most, _TREND_NIGHTS))
-        found = reports if left is None else (left, *reports)
+        last = next(iter(reports), None)
+        reported = (
+            last is not None and last.state == "interrupted" and left is not None and last.run == left.run
+        )
+        found = reports if left is None or reported else (left, *reports)
         shown = [
             report if report.run is None else replace(report, taken_back=is_undone(report.run, graph))
             for report in found[:most]
@@ -321,6 +329,7 @@ class GardenMethods(Handle):
             now=at,
             key=lambda: key_in(folder.parent),
             began=lambda phase: reporter(phase)(0, 1),
+            interrupted=partial(_save_interrupted, folder=folder / _REPORTS),
         )
 
     def _phase_context(self, name: str, at: datetime, progress: Callable[[int, int], None]) -> "PhaseContext":
@@ -393,6 +402,15 @@ class GardenMethods(Handle):
             seconds=store.config.garden.phase_seconds,
             progress=progress or (lambda done, whole: None),
         )
+
+
+def _save_interrupted(report: Gardened, *, folder: Path) -> None:
+    from hydramem.garden.night.report import save_report
+
+    try:
+        save_report(report, folder)
+    except StorageError as error:
+        log.warning("%s", error)  # the error that interrupted the run is raised
 
 
 _MOST_COMPARED = 5000

@@ -25,35 +25,44 @@ class JobClaims:
     def claim(self, ids: Iterable[str]) -> set[str]:
         """Claim jobs; return those that no other living process has claimed.
 
+        A connection that was lost has lost its claims: these are made on a new one.
+
         Raises:
             StorageError: The database cannot be reached; nothing is claimed any more.
         """
         locks = {job_lock(self._database.schema, id): id for id in ids}
-        rows = self._run(
-            "SELECT lock FROM unnest(%s::bigint[]) AS lock WHERE pg_try_advisory_lock(lock)", locks
-        )
+        statement = "SELECT lock FROM unnest(%s::bigint[]) AS lock WHERE pg_try_advisory_lock(lock)"
+        rows = self._run(statement, locks)
+        if rows is None:
+            rows = self._run(statement, locks)
+        if rows is None:
+            raise StorageError("the database of HYDRAMEM_STORAGE_URL: it closes connections; try again")
         return {locks[lock] for (lock,) in rows}
 
     def release(self, ids: Iterable[str]) -> None:
-        """Give up claims.
+        """Give up claims; those of a lost connection are given up already.
 
         Raises:
-            StorageError: As `claim`.
+            StorageError: The database refused.
         """
         locks = {job_lock(self._database.schema, id): id for id in ids}
         self._run("SELECT pg_advisory_unlock(lock) FROM unnest(%s::bigint[]) AS lock", locks)
 
-    def _run(self, statement: str, locks: dict[int, str]) -> list[tuple[int]]:
+    def _run(self, statement: str, locks: dict[int, str]) -> list[tuple[int]] | None:
+        """Return the rows of a statement; None where the connection of the claims was lost."""
         if not locks:
             return []
         with self._lock:
+            connection = self._connection
             try:
-                if self._connection is None:
-                    self._connection = self._holding.enter_context(self._database.apart())
+                if connection is None:
+                    connection = self._connection = self._holding.enter_context(self._database.apart())
                 with database_errors():
-                    return self._connection.execute(statement.encode(), [list(locks)]).fetchall()
+                    return connection.execute(statement.encode(), [list(locks)]).fetchall()
             except StorageError:
                 self._end()
+                if connection is not None and connection.closed:
+                    return None
                 raise
 
     def _end(self) -> None:

@@ -10,7 +10,8 @@ from pathlib import Path
 import pytest
 
 from hydramem.core.config import Config
-from hydramem.core.errors import InvalidInputError, ModelUnavailableError, StorageError
+from hydramem.core.errors import DiskFullError, InvalidInputError, ModelUnavailableError, StorageError
+from hydramem.core.results.garden_results import Gardened
 from hydramem.core.row_types import Chunk, Entity, Phase, Relation
 from hydramem.garden.night.apply import WriteAccess, apply
 from hydramem.garden.night.run_phases import UNFINISHED, GardenRun, apply_file, interrupted, plan, run_phases
@@ -338,9 +339,33 @@ def test_vectors_hear_also_of_what_was_made_before_a_night_failed(graph: InMemor
     access = WriteAccess(
         graph=graph, commit=commit, one_writer=threading.Lock(), deliver=lambda: said.append("delivered")
     )
-    with pytest.raises(StorageError, match="full"):
-        apply([quieter(row) for row in CHUNKS], access, run="w_night")
+    applied = apply([quieter(row) for row in CHUNKS], access, run="w_night")
+    assert isinstance(applied.error, StorageError) and len(applied.made) + len(applied.left) == len(CHUNKS)
     assert said == ["committed", "delivered"]
+
+
+def test_a_night_that_a_store_ends_says_how_far_it_came(graph: InMemoryGraph, tmp_path: Path) -> None:
+    given, reports = night(graph, tmp_path, reuse=REUSE), list[Gardened]()
+    commits = 0
+
+    def commit(rows: Write) -> None:
+        nonlocal commits
+        commits += 1
+        if commits == 3:
+            raise DiskFullError("the disk is full")
+        graph.write(rows)
+
+    cut = replace(given, access=replace(given.access, commit=commit), interrupted=reports.append)
+    with pytest.raises(
+        DiskFullError, match=r"full; p: \d+ of 40 changes are made .* the next run makes the rest"
+    ):
+        run_phases(cut)
+    (report,) = reports
+    assert report.state == "interrupted" and 0 < report.phases[0].applied < 40
+    assert report.notes == (f"{report.phases[0].left} changes left to the next run: the disk is full.",)
+    second = run_phases(night(graph, tmp_path, reuse=PhaseOutcome()))
+    assert (second.resumed, second.resumed_run) == (report.phases[0].left, report.run)
+    assert len(graph.changes(run=report.run)) == 40
 
 
 def test_what_somebody_writes_before_the_lock_is_had_is_looked_at_again(graph: InMemoryGraph) -> None:

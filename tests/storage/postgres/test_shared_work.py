@@ -7,12 +7,15 @@ import pytest
 
 pytest.importorskip("psycopg", reason="needs the extra `postgres`")
 
+import psycopg
+
 from hydramem.core.errors import StorageError
 from hydramem.core.row_types import Job
 from hydramem.storage.jobs import Handler, Jobs, job, job_payload
 from hydramem.storage.postgres.connection import Database
 from hydramem.storage.postgres.graph.graph import PostgresGraph, open_postgres_graph
 from hydramem.storage.postgres.job_claims import JobClaims
+from hydramem.storage.postgres.project_locks import job_lock
 from hydramem.storage.store import Listing
 from hydramem.storage.write import Write
 from tests.storage.postgres_server import new_schema, server_address
@@ -115,3 +118,24 @@ def test_claims_end_with_an_error_of_the_database(schema: str) -> None:
     for claim, graph in ((claims, one), (others, other)):
         claim.close()
         graph.close()
+
+
+def test_a_lost_connection_frees_the_jobs_in_hand_and_is_replaced(schema: str) -> None:
+    one, other = opened(schema), opened(schema)
+    jobs = [job("say", project="p", name=name) for name in "ab"]
+    one.write(Write(changes=(), jobs=tuple(jobs)))
+    assert one.claim_jobs(jobs[:1]) == jobs[:1]
+    with psycopg.connect(server_address(), autocommit=True) as connection:
+        connection.execute(
+            "SELECT pg_terminate_backend(pid, 5000) FROM pg_locks WHERE locktype = 'advisory' AND granted "
+            "AND (classid::bigint << 32) | objid::bigint = %s",
+            [job_lock(schema, jobs[0].id)],
+        )
+    assert other.claim_jobs(jobs) == jobs, "another process does them"
+    assert one.claim_jobs(jobs) == [], "on a new connection"
+    one.release_jobs(jobs)  # of which it has none any more
+    assert one.claim_jobs(jobs) == []
+    other.release_jobs(jobs)
+    assert one.claim_jobs(jobs) == jobs
+    one.close()
+    other.close()

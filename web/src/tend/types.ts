@@ -51,7 +51,7 @@ export interface Gardened {
   run: string | null;
   started_at: string;
   seconds: number;
-  state: 'planned' | 'completed' | 'partial' | 'failed';
+  state: 'planned' | 'completed' | 'partial' | 'failed' | 'interrupted';
   phases: PhaseReport[];
   taken_back: boolean;
   notes: string[];

@@ -19,8 +19,9 @@ from hydramem.storage.postgres.graph.writes import apply_write, encode_write, pr
 from hydramem.storage.postgres.held_locks import hold_projects
 from hydramem.storage.postgres.job_claims import JobClaims
 from hydramem.storage.postgres.parameters import as_parameters
-from hydramem.storage.postgres.project_locks import night_lock, project_locks, store_lock
+from hydramem.storage.postgres.project_locks import project_locks, store_lock
 from hydramem.storage.postgres.schema_statements import prepare_schema, set_meta
+from hydramem.storage.postgres.tended_projects import TendedProjects
 from hydramem.storage.schema import JOB
 from hydramem.storage.store import ItemPlace, entities_by_key
 from hydramem.storage.write import Write
@@ -63,6 +64,7 @@ class PostgresGraph(PostgresCounts):
         super().__init__(database)
         self.node = new_id("n")
         self._claims = JobClaims(database)
+        self._tended = TendedProjects(database)
         self.channel = f"hydramem_{database.schema}"[:63]
 
     @property
@@ -111,29 +113,29 @@ class PostgresGraph(PostgresCounts):
         or loses it frees them, and what it had not committed never is.
 
         Raises:
-            StoreBusyError: Another program kept them for too long.
+            StoreBusyError: Another program kept them for too long; or this thread is a gardener's, and
+                another gardener has its project by now.
         """
         schema = self._database.schema
         with self._database.holding() as connection:
             try:
                 hold_projects(connection, schema, projects)
+                self._tended.check()
                 yield
             finally:
                 release_locks(connection)
 
     @contextmanager
     def tending(self, projects: Sequence[str]) -> Iterator[bool]:
-        """Keep other gardeners from some projects while this lasts, until this process ends; never wait."""
-        schema = self._database.schema
-        locks = sorted(night_lock(schema, project) for project in projects)
-        with self._database.apart() as connection:
-            try:
-                yield all(
-                    connection.execute("SELECT pg_try_advisory_lock(%s)", [lock]).fetchone() == (True,)
-                    for lock in locks
-                )
-            finally:
-                release_locks(connection)
+        """Keep other gardeners from some projects while this lasts, until this process ends; never wait.
+
+        Writes of this thread are refused once the lock is lost to another gardener.
+        """
+        with self._tended.tending(projects) as alone:
+            if alone:
+                with self.writing_alone(projects):  # the last write of a gardener that lost its lock
+                    pass
+            yield alone
 
     def claim_jobs(self, rows: Sequence[Job]) -> list[Job]:
         """Claim jobs for this process; return those that no other has, as they still are."""
