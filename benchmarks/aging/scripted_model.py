@@ -17,7 +17,11 @@ from benchmarks.aging.texts import one_line
 from hydramem.core.errors import ModelUnavailableError
 from hydramem.garden.phases.community_names_prompt import GroupReply
 from hydramem.garden.phases.infer.inference_prompt import InferReply
-from hydramem.garden.phases.supersede.replacement_prompt import CheckedAgainReply, SettledReply
+from hydramem.garden.phases.supersede.replacement_prompt import (
+    CheckedAgainReply,
+    ReadAloneReply,
+    SettledReply,
+)
 from hydramem.ingest.extraction.extraction_prompt import ExtractionReply
 from hydramem.ingest.memories.consolidate.consolidate_prompt import ConsolidationReply
 from hydramem.ingest.memories.distill.distill_prompt import DistillReply
@@ -27,11 +31,8 @@ from hydramem.verification.conflicts.conflict_prompt import PairsReply
 from hydramem.verification.grounding.grounding_prompt import EvidenceReply
 
 WRONG = 0.05
-_PAIR = re.compile(
-    r'<pair index="(\d+)">\s*<(?:older|first)[^>]*>(.*?)</(?:older|first)>\s*'
-    r"<(?:newer|second)[^>]*>(.*?)</(?:newer|second)>",
-    re.DOTALL,
-)
+_PAIR = re.compile(r'<pair index="(\d+)">(.*?)</pair>', re.DOTALL)
+_SIDE = re.compile(r"<(older|newer|first|second)[^>]*>(.*?)</\1>", re.DOTALL)
 _TURN = re.compile(r'<turn number="(\d+)" author="([^"]*)"[^>]*>\n(.*?)\n</turn>', re.DOTALL)
 _MEMORY = re.compile(r"<memory[^>]*>(.*?)</memory>", re.DOTALL)
 _RECORD = re.compile(r'<record record_id="([^"]*)"[^>]*>(.*?)</record>', re.DOTALL)
@@ -41,6 +42,14 @@ _CLAIM = re.compile(
     re.DOTALL,
 )
 _SENTENCE_END = re.compile(r"(?<=[.!?])\s+|\n+")
+_OLDER, _FIRST = ("older", "newer"), ("first", "second")
+_VERDICTS: Mapping[type, tuple[str, str, str]] = {
+    SettledReply: ("REPLACES", "SAME", "BOTH"),
+    CheckedAgainReply: ("CONTRADICTION", "EQUIVALENT", "COMPATIBLE"),
+    ReadAloneReply: ("OUTDATED", "RETOLD", "NEEDED"),
+}
+"""What each question calls a replacement, a repetition and anything else."""
+
 _NOT_USERS = frozenset({"assistant", "tool"})
 _LEAST_NOISE = 20
 
@@ -96,10 +105,8 @@ class KnowingModel:
     def __call__(self, prompt: ScriptedPrompt) -> Any:
         """Answer one prompt, as `ScriptedGenerator` asks for it."""
         text = prompt.text
-        if prompt.shape is SettledReply:
-            return {"pairs": [self._settled(*each) for each in _pairs(text)]}
-        if prompt.shape is CheckedAgainReply:
-            return {"pairs": [self._checked_again(*each) for each in _pairs(text)]}
+        if prompt.shape in _VERDICTS:
+            return {"pairs": [self._settled(prompt.shape, *each) for each in _pairs(text)]}
         if prompt.shape is PairsReply:
             return {"pairs": [self._conflict(*each) for each in _pairs(text)]}
         if prompt.shape is DistillReply:
@@ -132,21 +139,14 @@ class KnowingModel:
         group = self._groups.get(one_line(older))
         return 1 if group is not None and group == self._groups.get(one_line(newer)) else 2
 
-    def _answer(self, question: str, older: str, newer: str, answers: tuple[str, str, str]) -> str:
-        """Return the right one of three answers, or where it errs one of the two others."""
+    def _settled(self, shape: type, index: int, older: str, newer: str) -> dict[str, Any]:
+        """Answer one of the questions about a pair; where it errs, by one of the two other answers."""
+        answers = _VERDICTS[shape]
         right = self._what_is(older, newer)
-        if self._errs(question, older, newer):
-            chance = random.Random(f"{self.seed} {question} {older} {newer} wrong")
+        if self._errs(shape.__name__, older, newer):
+            chance = random.Random(f"{self.seed} {shape.__name__} {older} {newer} wrong")
             right = (right + chance.choice((1, 2))) % len(answers)
-        return answers[right]
-
-    def _settled(self, index: int, older: str, newer: str) -> dict[str, Any]:
-        verdict = self._answer("settle", older, newer, ("REPLACES", "SAME", "BOTH"))
-        return {"index": index, "verdict": verdict, "older_quote": older, "newer_quote": newer}
-
-    def _checked_again(self, index: int, newer: str, older: str) -> dict[str, Any]:
-        verdict = self._answer("check", older, newer, ("CONTRADICTION", "EQUIVALENT", "COMPATIBLE"))
-        return {"index": index, "verdict": verdict, "first_quote": newer, "second_quote": older}
+        return {"index": index, "verdict": answers[right], "older_quote": older, "newer_quote": newer}
 
     def _conflict(self, index: int, first: str, second: str) -> dict[str, Any]:
         excluded = self.replaced_by(first, second) or self.replaced_by(second, first)
@@ -209,8 +209,11 @@ class KnowingModel:
 
 
 def _pairs(prompt: str) -> Iterator[tuple[int, str, str]]:
-    for index, one, other in _PAIR.findall(prompt):
-        yield int(index), unescape(one), unescape(other)
+    """Yield the index and texts of each pair, the older or the first text first."""
+    for index, pair in _PAIR.findall(prompt):
+        sides = {side: unescape(text) for side, text in _SIDE.findall(pair)}
+        one, other = (sides[side] for side in (_OLDER if "older" in sides else _FIRST))
+        yield int(index), one, other
 
 
 def _fact(text: str, turn: int, quote: str) -> dict[str, Any]:

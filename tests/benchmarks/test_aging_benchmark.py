@@ -195,9 +195,8 @@ def test_the_scripted_model_knows_the_texts() -> None:
     )
     settled = ask(model, SettledReply, prompt)["pairs"]
     assert [each["verdict"] for each in settled] == ["REPLACES", "BOTH", "SAME"]
-    again = prompt.replace("older", "first").replace("newer", "second")
-    checked = ask(model, CheckedAgainReply, again)["pairs"]
-    assert [each["verdict"] for each in checked] == ["COMPATIBLE", "CONTRADICTION", "EQUIVALENT"]
+    checked = ask(model, CheckedAgainReply, prompt)["pairs"]
+    assert [each["verdict"] for each in checked] == ["CONTRADICTION", "COMPATIBLE", "EQUIVALENT"]
     assert settled[0]["older_quote"] == "Ada leads R&D."
     turns = '<turn number="1" author="user" said="x">\nreviews go to Bo\n</turn>'
     [fact] = ask(model, DistillReply, turns)["facts"]

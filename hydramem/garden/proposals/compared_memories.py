@@ -27,11 +27,13 @@ class ComparedMemories:
     """What earlier runs compared.
 
     Attributes:
-        ids: The memories that were compared with all others of their time.
+        ids: The memories that were compared with others of their time.
+        down_to: The promise of a pair of them from which it was compared; below it, it waits.
         doubtful: The pairs that no link holds, and that a model was not asked about.
     """
 
     ids: frozenset[str] = frozenset()
+    down_to: float = 0.0
     doubtful: tuple[DoubtfulPair, ...] = ()
 
 
@@ -54,7 +56,8 @@ def read_compared(folder: Path) -> ComparedMemories:
         if read["classifier"] != card()["sha256"]:
             return ComparedMemories()
         pairs = tuple(DoubtfulPair(newer=one, older=two, probability=p) for one, two, p in read["doubtful"])
-        return ComparedMemories(ids=frozenset(read["memories"]), doubtful=pairs)
+        down_to = float(read.get("down_to", 0.0))
+        return ComparedMemories(ids=frozenset(read["memories"]), down_to=down_to, doubtful=pairs)
     except (ValueError, KeyError, TypeError):
         return ComparedMemories()
 
@@ -71,7 +74,12 @@ def save_compared(compared: ComparedMemories, folder: Path) -> None:
     """
     file = folder / _FILE
     pairs = [(each.newer, each.older, round(each.probability, 4)) for each in compared.doubtful]
-    made = {"classifier": card()["sha256"], "memories": sorted(compared.ids), "doubtful": pairs}
+    made = {
+        "classifier": card()["sha256"],
+        "memories": sorted(compared.ids),
+        "down_to": compared.down_to,
+        "doubtful": pairs,
+    }
     with storage_errors(file, "cannot be written"):
         folder.mkdir(parents=True, exist_ok=True)
         write_whole(file, json.dumps(made))

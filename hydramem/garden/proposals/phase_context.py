@@ -33,7 +33,7 @@ class Budget:
     """What a phase may spend: time, model calls and tokens. Not safe for several threads."""
 
     def __init__(self, *, seconds: float, calls: int, tokens: int) -> None:
-        self._until = monotonic() + seconds
+        self._until, self._seconds = monotonic() + seconds, seconds
         self._calls, self._tokens = calls, tokens
         self.usage = Usage()
 
@@ -51,6 +51,17 @@ class Budget:
         if self.usage.prompt_tokens + self.usage.reply_tokens >= self._tokens:
             return f"its {self._tokens} tokens are used up"
         return None
+
+    @property
+    def left(self) -> float:
+        """The share of what may be spent that is left: of the calls or tokens, or of the time."""
+        spent = self.usage.prompt_tokens + self.usage.reply_tokens
+        shares = (
+            (self._until - monotonic()) / max(self._seconds, 1e-9),
+            1 - self.usage.calls / max(self._calls, 1),
+            1 - spent / max(self._tokens, 1),
+        )
+        return max(0.0, min(shares))
 
 
 _NOT_AHEAD = timedelta(0)

@@ -1,13 +1,14 @@
-"""Memories that were not compared yet: the classifier compares each with those near it, once.
+"""Pairs of memories that were not compared yet: the classifier reads each once, the most promising first.
 
 Imported memories, those stored with `cognitive: false`, and those written before their vector existed were
 not compared when they came in; and what names no name was compared within its session alone. What the
 classifier leans to becomes a link, which ends and hides nothing.
 """
 
+from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from itertools import islice
+from math import inf
 from typing import assert_never
 
 import numpy as np
@@ -48,19 +49,22 @@ from hydramem.storage.chunk_filter import ChunkFilter, covers
 from hydramem.storage.store import Listing
 from hydramem.storage.write import Write
 from hydramem.text.decisive_marks import have_same_words
-from hydramem.text.restated_text import can_restate
 
 _MOST_MEMORIES = 20_000
 """Newest memories that are compared at all: their vectors are held at once."""
 
 _MOST_JUDGED = 2500
-"""Pairs that the classifier reads in a run; a pair takes three milliseconds of a core."""
+"""Pairs that the classifier reads in a run; a pair takes four milliseconds of a core."""
 
-_NEIGHBOURS, _JUDGED, _MORE = 12, 6, 3
-"""Nearest memories of one that are looked at, how many of them the classifier reads, and how many more that
-may say the same."""
+_NEIGHBOURS = 8
+"""Nearest memories of one that are looked at."""
 
-_ROWS_AT_ONCE = 256
+_CROWD, _LEAST_PROMISE = 0.62, 0.05
+"""How much the crowd of a memory takes from the promise of its pairs, and the least promise of a pair that
+the classifier reads. Of 5,463 pairs of near memories of two authors 83 % are above it, and 99 % of those that
+say the same or replace one another; nine of ten of these are among the first half."""
+
+_ROWS_AT_ONCE, _PAIRS_AT_ONCE = 256, 250
 _MOST_DOUBTFUL = 2000
 
 _COMPARED: tuple[LinkType, ...] = (MAY_SUPERSEDE, "supersedes", "duplicates", "extends", "contradicts")
@@ -77,17 +81,34 @@ class Comparison:
         links: Proposals of links, by the id of the link.
         pairs: Pairs of which the later may take the earlier one's place, linked or not.
         ids: The memories that are compared by now, in this run or an earlier one; none that is gone.
+        down_to: Least promise of their pairs that were compared.
         failed: Whether the classifier failed.
     """
 
     links: dict[str, Proposal]
     pairs: tuple[PossibleReplacement, ...] = ()
     ids: frozenset[str] = frozenset()
+    down_to: float = 0.0
     failed: bool = False
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _NearPair:
+    """Two memories that are near each other, with how near, and the crowd of one of them."""
+
+    newer: Chunk
+    older: Chunk
+    nearness: float
+    crowd: float
+
+    @property
+    def promise(self) -> float:
+        """How much speaks for reading the pair: what is near to many is seldom a version of one of them."""
+        return self.nearness - _CROWD * self.crowd
+
+
 def compare(work: PhaseWork, compared: ComparedMemories) -> Comparison:
-    """Compare the memories that earlier runs did not, the newest first.
+    """Compare the pairs of memories that earlier runs did not, the most promising first.
 
     Args:
         work: Counts and notes are added to it.
@@ -97,37 +118,52 @@ def compare(work: PhaseWork, compared: ComparedMemories) -> Comparison:
     where = ChunkFilter(projects=(context.project,), kinds=STEADY)
     page = context.graph.list_chunks(where, Listing(limit=_MOST_MEMORIES))
     rows = [row for row in page if covers(None, row.expires_at, context.clock)]
-    new = [row for row in rows if row.id not in compared.ids]
     earlier = compared.ids & {row.id for row in page}
-    if not new:
-        return Comparison(links={}, ids=earlier)
-    found = Comparison(links={})
-    known = _linked(new, context)
-    done: set[str] = set()
-    judged = 0
-    for row, near, crowd in _neighbours(new, rows, context):
-        if judged >= _MOST_JUDGED or context.budget.over:
-            break
-        open_ = _to_judge(row, [each for each in near if _is_open(row, each[0], known)])
-        known |= {frozenset((row.id, old.id)) for old, _ in open_}
-        judged += len(open_)
-        try:
-            found = _with(found, row, open_, crowd, work)
-        except ModelError as error:
-            work.notes.append(f"Memories were not compared: {error}.")
-            found = replace(found, failed=True)
-            break
-        done.add(row.id)
-        context.progress(len(done), len(new))
-    work.counts["memories_compared"] = len(done)
-    work.counts["memories_to_compare"] = 0 if found.failed else len(new) - len(done)
-    return replace(found, ids=earlier | done)
+    new = {row.id for row in rows} - earlier
+    if not new and compared.down_to <= _LEAST_PROMISE:
+        return Comparison(links={}, ids=earlier, down_to=compared.down_to)
+    open_ = _open_pairs(rows, replace(compared, ids=earlier), context)
+    found, done, down_to = Comparison(links={}), 0, inf
+    try:
+        while done < min(len(open_), _MOST_JUDGED) and not context.budget.over:
+            batch = open_[done : done + _PAIRS_AT_ONCE]
+            found = _with(found, batch, work)
+            done += len(batch)
+            down_to = batch[-1].promise
+            context.progress(done, min(len(open_), _MOST_JUDGED))
+    except ModelError as error:
+        work.notes.append(f"Memories were not compared: {error}.")
+        found = replace(found, failed=True)
+    work.counts["memories_compared"] = len(new)
+    work.counts["pairs_to_compare"] = 0 if found.failed else len(open_) - done
+    if done == len(open_):
+        down_to = _LEAST_PROMISE
+    if down_to == inf:
+        return replace(found, ids=earlier, down_to=compared.down_to)
+    return replace(found, ids=earlier | new, down_to=down_to)
 
 
 def doubtful_first(pairs: Sequence[PossibleReplacement]) -> list[PossibleReplacement]:
     """Return the pairs that are too doubtful for a link, the likeliest first, a bounded number."""
-    doubtful = [pair for pair in pairs if pair.link.weight < LEAST_LINKED]
-    return sorted(doubtful, key=lambda pair: (-pair.link.weight, pair.link.id))[:_MOST_DOUBTFUL]
+    doubtful = {pair.link.id: pair for pair in pairs if pair.link.weight < LEAST_LINKED}
+    return sorted(doubtful.values(), key=lambda pair: (-pair.link.weight, pair.link.id))[:_MOST_DOUBTFUL]
+
+
+def _open_pairs(rows: Sequence[Chunk], compared: ComparedMemories, context: PhaseContext) -> list[_NearPair]:
+    """Return the pairs of near memories that were not compared yet, the most promising first."""
+    known = _linked(rows, context)
+    found: list[_NearPair] = []
+    for row, near, crowd in _neighbours(rows, context):
+        for other, score in near:
+            both = frozenset((row.id, other.id))
+            older, newer = sorted((row, other), key=_told)
+            pair = _NearPair(newer=newer, older=older, nearness=score, crowd=crowd)
+            was_compared = both <= compared.ids and pair.promise >= compared.down_to
+            if pair.promise < _LEAST_PROMISE or was_compared or both in known or not _is_open(row, other):
+                continue
+            known.add(both)
+            found.append(pair)
+    return sorted(found, key=lambda pair: (-pair.promise, pair.newer.id, pair.older.id))
 
 
 def _linked(rows: Sequence[Chunk], context: PhaseContext) -> set[frozenset[str]]:
@@ -136,9 +172,9 @@ def _linked(rows: Sequence[Chunk], context: PhaseContext) -> set[frozenset[str]]
 
 
 def _neighbours(
-    new: Sequence[Chunk], rows: Sequence[Chunk], context: PhaseContext
+    rows: Sequence[Chunk], context: PhaseContext
 ) -> Iterator[tuple[Chunk, list[tuple[Chunk, float]], float]]:
-    """Yield each new memory with the memories near it and their nearness, nearest first, and its crowd."""
+    """Yield each memory with the memories near it and their nearness, nearest first, and its crowd."""
     vectors = context.vectors.vectors([row.id for row in rows])
     held = [row for row in rows if row.id in vectors]
     if not held:
@@ -146,13 +182,11 @@ def _neighbours(
     least = background(context.embed)
     table = np.stack([vectors[row.id] for row in held]).astype(np.float32)
     table /= np.maximum(np.linalg.norm(table, axis=1, keepdims=True), 1e-12)
-    place_of = {row.id: place for place, row in enumerate(held)}
-    waiting = [row for row in new if row.id in place_of]
-    for start in range(0, len(waiting), _ROWS_AT_ONCE):
-        some = waiting[start : start + _ROWS_AT_ONCE]
-        places = np.array([place_of[row.id] for row in some])
-        cosines = table[places] @ table.T
-        cosines[np.arange(len(some)), places] = -1.0
+    for start in range(0, len(held), _ROWS_AT_ONCE):
+        some = held[start : start + _ROWS_AT_ONCE]
+        cosines = table[start : start + len(some)] @ table.T
+        places = np.arange(len(some))
+        cosines[places, start + places] = -1.0
         count = min(_NEIGHBOURS, cosines.shape[1])
         best = np.argpartition(-cosines, count - 1, axis=1)[:, :count]
         for row, values, columns in zip(some, cosines, best, strict=True):
@@ -162,16 +196,10 @@ def _neighbours(
             yield row, [(old, score) for old, score in scored if score >= LEAST_NEAR], crowd
 
 
-def _to_judge(row: Chunk, near: Sequence[tuple[Chunk, float]]) -> list[tuple[Chunk, float]]:
-    """Return the nearest, and of the next those that may say the same: others of one form are nearer."""
-    more = (each for each in near[_JUDGED:] if can_restate(row.text, each[0].text))
-    return [*near[:_JUDGED], *islice(more, _MORE)]
-
-
-def _is_open(row: Chunk, old: Chunk, known: set[frozenset[str]]) -> bool:
+def _is_open(row: Chunk, old: Chunk) -> bool:
     """Say whether the classifier is to compare two memories; the same words are left to the phase `merge`."""
     return (
-        frozenset((row.id, old.id)) not in known
+        row.id != old.id
         and compatible_scopes(row, old)
         and may_touch(row, old)
         and not is_repetition(row, old)
@@ -180,32 +208,30 @@ def _is_open(row: Chunk, old: Chunk, known: set[frozenset[str]]) -> bool:
     )
 
 
-def _with(
-    found: Comparison, row: Chunk, near: Sequence[tuple[Chunk, float]], crowd: float, work: PhaseWork
-) -> Comparison:
-    """Return what was found, with what the classifier says of a memory and those near it.
+def _with(found: Comparison, batch: Sequence[_NearPair], work: PhaseWork) -> Comparison:
+    """Return what was found, with what the classifier says of some pairs.
 
     Raises:
         ModelError: The classifier failed.
     """
     context = work.context
     links, pairs = found.links, list(found.pairs)
-    later = [(old, score) for old, score in near if _told(old) <= _told(row)]
-    earlier = [(old, score) for old, score in near if _told(old) > _told(row)]
-    judged = [*context.judge_pairs(row.text, [old.text for old, _ in later])]
-    judged += [context.judge_pairs(new.text, [row.text])[0] for new, _ in earlier]
-    sides = [*((row, old, score) for old, score in later), *((new, row, score) for new, score in earlier)]
-    for (newer, older, score), judgement in zip(sides, judged, strict=True):
-        if judgement is None:
-            continue
-        pair, action = _judged(newer, older, score, crowd, judgement, context)
-        if pair is not None:
-            pairs.append(pair)
-        if action is not None:
-            proposal = _proposal(newer, older, action, context)
-            if proposal.target not in work.undone:
-                links[proposal.target] = proposal
-    return Comparison(links=links, pairs=tuple(pairs))
+    of_newer: dict[str, list[_NearPair]] = defaultdict(list)
+    for pair in batch:
+        of_newer[pair.newer.id].append(pair)
+    for near in of_newer.values():
+        judged = context.judge_pairs(near[0].newer.text, [each.older.text for each in near])
+        for each, judgement in zip(near, judged, strict=True):
+            if judgement is None:
+                continue
+            possible, action = _judged(each, judgement, context)
+            if possible is not None:
+                pairs.append(possible)
+            if action is not None:
+                proposal = _proposal(each.newer, each.older, action, context)
+                if proposal.target not in work.undone:
+                    links[proposal.target] = proposal
+    return replace(found, links=links, pairs=tuple(pairs))
 
 
 def _told(row: Chunk) -> tuple[object, ...]:
@@ -213,13 +239,14 @@ def _told(row: Chunk) -> tuple[object, ...]:
 
 
 def _judged(
-    newer: Chunk, older: Chunk, score: float, crowd: float, judgement: PairJudgement, context: PhaseContext
+    near: _NearPair, judgement: PairJudgement, context: PhaseContext
 ) -> tuple[PossibleReplacement | None, Action | None]:
     """Return two memories as a possible replacement, where they may be one, and the link between them.
 
     Raises:
         ModelError: The classifier failed.
     """
+    newer, older = near.newer, near.older
     same = restates(newer.text, older.text, judgement, context.judge_pairs)
     action = link_action(newer, older, judgement, bounds(), restated=same)
     if action is not None and (action.action == "may_supersede" or (action.action == "repeats" and not same)):
@@ -227,7 +254,7 @@ def _judged(
     if same is not None or beginning(newer) <= beginning(older):
         return None, action
     named = speak_of_one_name(newer, older)
-    likely = replacement_probability(judgement, nearness=score, crowd=crowd, named=named)
+    likely = replacement_probability(judgement, nearness=near.nearness, crowd=near.crowd, named=named)
     if likely < LEAST_ASKED:
         return None, action
     pair = proposed_pair(newer, older, probability=round(likely, 4), at=context.now)

@@ -1,46 +1,34 @@
 """Memories that may supersede older ones, or say them again: a model settles the open pairs.
 
 Only what the model calls a replacement twice, asked in different words, ends, where the classifier finds that
-likely too; where it does not, the pair is linked, so that the newer one comes first at recall and a person is
-asked. What it twice calls the same is linked, and is one hit of recall. Of what it leaves open a person is
-asked. Without a model nothing ends.
+likely too. Where it does not, or two of three answers say so, the pair is linked: the newer one comes first
+at recall, and a person is asked. What the model calls the same is linked, and is one hit of recall. Of what
+it leaves open a person is asked. Without a model nothing ends.
 """
 
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from math import log1p
 
-from hydramem.core.errors import ModelError, ModelReplyError
-from hydramem.core.row_types import Link, Usage
+from hydramem.core.row_types import Link
+from hydramem.garden.phases.supersede.ask_about_pairs import PairQuestions, versions_apart
 from hydramem.garden.phases.supersede.possible_replacements import (
     PossibleReplacement,
     beginning,
     may_end_unasked,
     possible_repetitions,
     possible_replacements,
+    proposed_pairs,
     replaced,
     settled_link,
 )
 from hydramem.garden.phases.supersede.replacement_probability import LEAST_LINKED
-from hydramem.garden.phases.supersede.replacement_prompt import (
-    DECIDING,
-    MOST_CHARS,
-    PAIRS_IN_ONE,
-    ModelVerdicts,
-    Settled,
-    answered,
-    answered_again,
-    ask,
-    ask_again,
-    calls_of,
-)
+from hydramem.garden.phases.supersede.replacement_prompt import MOST_CHARS, Settled
 from hydramem.garden.proposals.phase_context import PhaseContext, PhaseWork
 from hydramem.garden.proposals.proposal import Proposal, precondition_hash, quoted
 from hydramem.ingest.memories.link.link_candidates import LinkProposal, link_of
-from hydramem.llm.contracts import Generator
 from hydramem.storage.write import Write
 from hydramem.text.restated_text import CONFIRMED_SAME
-from hydramem.verification.grounding.model_replies import Replies
 
 _MOST_READ = 2000
 """Open pairs that are read in a run; the budget says of how many of them a model is asked."""
@@ -89,28 +77,43 @@ def settled_pairs(work: PhaseWork, found: Sequence[PossibleReplacement] = ()) ->
     generator = context.generator("consolidate") if pairs else None
     if generator is None:
         return Settling()
-    asking = _Asking(work, generator)
-    asking.read(pairs)
-    verdicts = asking.verdicts
-    work.notes += dict.fromkeys(asking.failures)
-    proposals = tuple(_proposals(pairs, verdicts, context, by=generator.name))
+    questions = PairQuestions(work, generator)
+    questions.ask(pairs)
+    verdicts = {pair.link.id: questions.verdict(pair) for pair in pairs}
+    more = _versions_apart(pairs, verdicts, context)
+    questions.ask(more)
+    pairs += more
+    work.notes += dict.fromkeys(questions.failures)
+    proposals = tuple(_proposals(pairs, questions, context))
     work.counts["memories_ended"] = sum(each.target.startswith("c") for each in proposals)
     settled = {link.id for each in proposals for link in each.write.links}
     return Settling(
         proposals=proposals,
         linked=tuple(
-            _stated_by_model(pair)
+            _stated_by_model(pair, questions)
             for pair in pairs
-            if not pair.is_stored and verdicts.get(pair.link.id) == "REPLACES" and pair.link.id not in settled
+            if not pair.is_stored and questions.verdict(pair) == "REPLACES" and pair.link.id not in settled
         ),
-        asked=verdicts.keys(),
-        failed=bool(asking.failures),
+        asked={pair.link.id for pair in pairs if questions.verdict(pair) is not None},
+        failed=bool(questions.failures),
     )
 
 
-def _stated_by_model(pair: PossibleReplacement) -> PossibleReplacement:
+def _versions_apart(
+    pairs: Sequence[PossibleReplacement], verdicts: Mapping[str, Settled | None], context: PhaseContext
+) -> list[PossibleReplacement]:
+    """Return the versions of one matter that were not compared, as pairs that a model alone may link."""
+    found = [(newer.id, older.id, _DOUBTED) for newer, older in versions_apart(pairs, verdicts)]
+    return [
+        replace(pair, link=replace(pair.link, reason=_BY_MODEL))
+        for pair in proposed_pairs(found, context.graph, at=context.now)
+        if _may_be_shown(pair)
+    ]
+
+
+def _stated_by_model(pair: PossibleReplacement, questions: PairQuestions) -> PossibleReplacement:
     """Return a pair with a link by which the newer comes first; what the classifier doubts too never ends."""
-    reason = "" if _may_replace(pair) else _BY_MODEL
+    reason = "" if _may_replace(pair) and questions.is_sure(pair) else _BY_MODEL
     return replace(pair, link=replace(pair.link, weight=max(pair.link.weight, _DOUBTED), reason=reason))
 
 
@@ -124,102 +127,19 @@ def _may_be_shown(pair: PossibleReplacement) -> bool:
     return may_end_unasked(pair) and all(len(row.text) <= MOST_CHARS for row in pair.rows)
 
 
-_Question = Callable[[Sequence[PossibleReplacement], Generator, Replies], ModelVerdicts]
-
-
-@dataclass(slots=True)
-class _Asking:
-    """A model that is asked about pairs, within the budget of the phase.
-
-    Attributes:
-        verdicts: By the id of the pair's link, those of earlier runs among them; of pairs of which the model
-            gave a verdict that decides, only those that it was asked about again.
-        failures: What failed, in words.
-    """
-
-    work: PhaseWork
-    generator: Generator
-    verdicts: dict[str, Settled] = field(default_factory=dict)
-    failures: list[str] = field(default_factory=list)
-    _stopped: bool = False
-
-    def read(self, pairs: Sequence[PossibleReplacement]) -> None:
-        """Ask about pairs in their order; the second question comes as soon as it fills a call."""
-        replies = self.work.context.judge.replies
-        first = dict(answered(pairs, self.generator, replies))
-        again = answered_again(pairs, self.generator, replies)
-        self.verdicts |= {id: _agreed(verdict, again.get(id)) for id, verdict in first.items()}
-        waiting = [pair for pair in pairs if _decides(pair, first) and pair.link.id not in again]
-        waiting = self._once_more(waiting, first)
-        open_ = [pair for pair in pairs if pair.link.id not in first]
-        done = 0
-        for batch in calls_of(open_):
-            found = self._put(ask, batch)
-            first |= found
-            self.verdicts |= {id: verdict for id, verdict in found.items() if verdict not in DECIDING}
-            waiting += [pair for pair in batch if _decides(pair, found)]
-            if len(waiting) >= PAIRS_IN_ONE:
-                waiting = [*self._once_more(waiting[:PAIRS_IN_ONE], first), *waiting[PAIRS_IN_ONE:]]
-            done += len(batch)
-            self.work.context.progress(done, len(open_))
-        for pair in self._once_more(waiting, first):
-            self.verdicts.pop(pair.link.id, None)  # the next run asks again
-
-    def _once_more(
-        self, pairs: Sequence[PossibleReplacement], first: Mapping[str, Settled]
-    ) -> list[PossibleReplacement]:
-        """Ask the second question about pairs; return those that are left without an answer."""
-        left: list[PossibleReplacement] = []
-        for batch in calls_of(pairs):
-            found = self._put(ask_again, batch)
-            self.verdicts |= {id: _agreed(first[id], verdict) for id, verdict in found.items()}
-            left += [pair for pair in batch if pair.link.id not in found]
-        return left
-
-    def _put(self, question: _Question, pairs: Sequence[PossibleReplacement]) -> Mapping[str, Settled]:
-        """Return the answers of one call; none where it fails, or the budget is spent."""
-        budget = self.work.context.budget
-        if self._stopped or budget.over:
-            return {}
-        try:
-            found = question(pairs, self.generator, self.work.context.judge.replies)
-        except ModelReplyError as error:
-            budget.spend(Usage(calls=1))
-            self.failures.append(f"The model's reply was refused: {error}.")
-            return {}
-        except ModelError as error:
-            self.failures.append(f"The model cannot be asked: {error}.")
-            self._stopped = True
-            return {}
-        budget.spend(found.usage)
-        return found.verdicts
-
-
-def _decides(pair: PossibleReplacement, verdicts: Mapping[str, Settled]) -> bool:
-    return verdicts.get(pair.link.id) in DECIDING
-
-
-def _agreed(first: Settled, again: Settled | None) -> Settled:
-    """Return the verdict of two answers: what decides counts only where both say it."""
-    return first if first not in DECIDING or again == first else "UNSURE"
-
-
 def _proposals(
-    pairs: Sequence[PossibleReplacement],
-    verdicts: Mapping[str, Settled],
-    context: PhaseContext,
-    *,
-    by: str,
+    pairs: Sequence[PossibleReplacement], questions: PairQuestions, context: PhaseContext
 ) -> Iterator[Proposal]:
     """Yield what settles pairs; a memory takes part in one replacement of a run.
 
     Of several states of one matter each ends where the next begins, from the last one on.
     """
     taken: set[str] = set()
+    by = questions.generator.name
     for pair in sorted(pairs, key=_last_first, reverse=True):
         ids = {row.id for row in pair.rows}
-        match verdicts.get(pair.link.id):
-            case "REPLACES" if taken.isdisjoint(ids) and _is_likely(pair):
+        match questions.verdict(pair):
+            case "REPLACES" if taken.isdisjoint(ids) and questions.is_sure(pair) and _is_likely(pair):
                 taken |= ids
                 yield _replacement(pair, context, by=by)
             case "SAME":

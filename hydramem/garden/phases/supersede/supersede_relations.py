@@ -60,8 +60,8 @@ def supersede(context: PhaseContext) -> PhaseOutcome:
     memories, compared, failed = _memories(work)
     if more:
         work.notes.append(f"More than {_MOST_PAIRS} pairs of relations clash; the others wait.")
-    if waiting := work.counts["memories_to_compare"]:
-        work.notes.append(f"Memories that wait to be compared in later runs: {waiting:,}.")
+    if waiting := work.counts["pairs_to_compare"]:
+        work.notes.append(f"Pairs of memories that wait to be compared in later runs: {waiting:,}.")
     partial = more or failed or bool(context.budget.over)
     outcome = work.outcome((*relations, *memories), state="partial" if partial else "completed")
     return replace(outcome, compared=compared)
@@ -84,6 +84,7 @@ def _memories(work: PhaseWork) -> tuple[list[Proposal], ComparedMemories, bool]:
     left = doubtful_first([pair for pair in open_ if pair.link.id not in settling.asked])
     known = ComparedMemories(
         ids=comparison.ids,
+        down_to=comparison.down_to,
         doubtful=tuple(
             DoubtfulPair(newer=each.newer.id, older=each.older.id, probability=each.link.weight)
             for each in left

@@ -155,8 +155,8 @@ def confirmed() -> dict[str, object]:
     given = {
         "index": 1,
         "verdict": "CONTRADICTION",
-        "first_quote": "Block F",
-        "second_quote": "block F",
+        "older_quote": "block F",
+        "newer_quote": "Block F",
     }
     return {"pairs": [given]}
 
@@ -198,11 +198,7 @@ def test_of_several_states_each_ends_where_the_next_begins(tmp_path: Path) -> No
         count = prompt.text.count("<pair ")
         each = {"verdict": "REPLACES", "older_quote": "Kestrel office", "newer_quote": "Kestrel office"}
         if prompt.shape is CheckedAgainReply:
-            each = {
-                "verdict": "CONTRADICTION",
-                "first_quote": "Kestrel office",
-                "second_quote": "Kestrel office",
-            }
+            each |= {"verdict": "CONTRADICTION"}
         return {"pairs": [{"index": index, **each} for index in range(1, count + 1)]}
 
     with opened(tmp_path, said) as memory:
@@ -226,15 +222,16 @@ WEAK = Link(
 )
 
 
-def same(verdict: str, names: tuple[str, str]) -> dict[str, object]:
-    return {"pairs": [{"index": 1, "verdict": verdict, **dict.fromkeys(names, "Kestrel")}]}
+SIDES = ("older", "newer")
+
+
+def of_hours(verdict: str) -> dict[str, object]:
+    quotes = dict.fromkeys(("older_quote", "newer_quote"), "Kestrel")
+    return {"pairs": [{"index": 1, "verdict": verdict, **quotes}]}
 
 
 def test_what_a_model_twice_calls_the_same_is_one_hit(tmp_path: Path) -> None:
-    answers = [
-        same("SAME", ("older_quote", "newer_quote")),
-        same("EQUIVALENT", ("first_quote", "second_quote")),
-    ]
+    answers = [of_hours("SAME"), of_hours("EQUIVALENT")]
     with opened(tmp_path, answers, STORAGE_GRAPH=ENGINE) as memory:
         put(memory, chunks=(SAID, AGAIN), links=(WEAK,))
         before = rows(memory)
@@ -249,22 +246,48 @@ def test_what_a_model_twice_calls_the_same_is_one_hit(tmp_path: Path) -> None:
 
 
 def test_what_a_model_calls_the_same_only_once_stays_two(tmp_path: Path) -> None:
-    answers = [
-        same("SAME", ("older_quote", "newer_quote")),
-        same("COMPATIBLE", ("first_quote", "second_quote")),
-    ]
+    answers = [of_hours("SAME"), of_hours("COMPATIBLE"), of_hours("NEEDED")]
     with opened(tmp_path, answers) as memory:
         put(memory, chunks=(SAID, AGAIN), links=(WEAK,))
-        before = rows(memory)
         night(memory, "supersede")
-        assert rows(memory) == before
+        assert WEAK in rows(memory)["LINKS"]
+        assert len(memory.recall("when is the Kestrel office empty").hits) == 2
+
+
+def test_what_takes_the_place_of_one_memory_is_one_matter(tmp_path: Path) -> None:
+    """The classifier sees nothing in two of the texts; a model that is asked about them links them."""
+    texts = (OLD.text, "The Kestrel office is in Room 6.", "They sit by the canal these days.")
+    states = [note(f"c_{day}", text, day) for day, text in enumerate(texts, 1)]
+    link = [
+        Link(
+            id=link_id("default", newer, "may_supersede", "c_1"),
+            source=newer,
+            target="c_1",
+            type="may_supersede",
+            weight=0.7,
+            times=Times(recorded_at=NEW.times.recorded_at),
+        )
+        for newer in ("c_2", "c_3")
+    ]
+
+    def said(prompt: ScriptedPrompt) -> object:
+        verdict = "CONTRADICTION" if prompt.shape is CheckedAgainReply else "REPLACES"
+        found = []
+        for index, pair in enumerate(prompt.text.split("<pair ")[1:], 1):
+            older, newer = (pair.split(f"<{side} ")[1].split(">")[1].split("<")[0] for side in SIDES)
+            found.append({"index": index, "verdict": verdict, "older_quote": older, "newer_quote": newer})
+        return {"pairs": found}
+
+    with opened(tmp_path, said) as memory:
+        put(memory, chunks=states, links=link)
+        night(memory, "supersede")
+        assert ("c_3", "may_supersede", "c_2") in links(memory)
+        held = {row.id: row.state for row in rows(memory)["Chunk"]}
+        assert held == {"c_1": "superseded", "c_2": "active", "c_3": "active"}, "a model alone ends nothing"
 
 
 def test_a_replacement_that_seems_a_repetition_ends_nothing(tmp_path: Path) -> None:
-    answers = [
-        same("REPLACES", ("older_quote", "newer_quote")),
-        same("CONTRADICTION", ("first_quote", "second_quote")),
-    ]
+    answers = [of_hours("REPLACES"), of_hours("CONTRADICTION")]
     with opened(tmp_path, answers) as memory:
         put(memory, chunks=(SAID, AGAIN), links=(WEAK,))
         night(memory, "supersede")

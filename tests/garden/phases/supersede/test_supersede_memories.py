@@ -46,8 +46,7 @@ def reply(verdict: str, **values: object) -> dict[str, object]:
 
 def again(verdict: str = "CONTRADICTION", **values: object) -> dict[str, object]:
     """Return the reply to the second question, which shows the newer memory first."""
-    given = {"index": 1, "verdict": verdict, "first_quote": "south slope", "second_quote": "<north> slope"}
-    return {"pairs": [given | values]}
+    return reply(verdict, **values)
 
 
 def states(memory: hydramem.Memory) -> dict[str, str]:
@@ -85,16 +84,23 @@ def test_what_a_model_calls_a_replacement_ends_with_history(tmp_path: Path, engi
 
 @pytest.mark.parametrize(
     "second",
-    [again("COMPATIBLE"), again(first_quote="another slope"), again(index=2), {"pairs": []}],
+    [again("COMPATIBLE"), again(newer_quote="another slope"), again(index=2), {"pairs": []}],
 )
-def test_what_the_second_answer_does_not_confirm_ends_nothing(tmp_path: Path, second: object) -> None:
-    with opened(tmp_path, [reply("REPLACES"), second]) as memory:
+def test_what_only_two_of_three_answers_say_ends_nothing(tmp_path: Path, second: object) -> None:
+    with opened(tmp_path, [reply("REPLACES"), second, reply("OUTDATED")]) as memory:
         fill(memory)
         assert night(memory, "supersede").phases[0].state == "completed"
         assert states(memory) == OPEN
         assert memory.review().waiting == 1
         assert night(memory, "supersede").phases[0].state == "completed", "the model is not asked again"
         assert states(memory) == OPEN
+
+
+def test_what_two_of_three_answers_leave_as_it_is_is_settled(tmp_path: Path) -> None:
+    with opened(tmp_path, [reply("REPLACES"), again("COMPATIBLE"), reply("NEEDED")]) as memory:
+        fill(memory)
+        night(memory, "supersede")
+        assert states(memory) == OPEN | {"l_1": "superseded"}
 
 
 @pytest.mark.parametrize("second", [None, ModelUnavailableError("timed out")])
