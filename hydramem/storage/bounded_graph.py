@@ -218,6 +218,9 @@ class BoundedGraph(GraphStore):
     def tending(self, projects: Sequence[str]) -> AbstractContextManager[bool]:  # noqa: D102
         return self._whole.tending([in_bounds(project) for project in projects])
 
+    def moving_vectors(self) -> AbstractContextManager[bool]:  # noqa: D102
+        raise _of_the_store("a change of vectors")
+
     def claim_jobs(self, rows: Sequence[Job]) -> list[Job]:  # noqa: D102
         raise _of_the_store("a claim of jobs")
 

@@ -412,14 +412,18 @@ class Jobs:
         if rows:
             self._commit(Write(changes=(), jobs=tuple(rows)))
 
+    def stop(self) -> None:
+        """Begin no job any more, without waiting for the running one."""
+        with self._changed:
+            self._closing = True
+            self._changed.notify_all()
+
     def close(self) -> None:
         """Wait for the running job and stop; the other jobs are done when the store is open again."""
         if os.getpid() != self._pid:
             return
-        with self._changed:
-            self._closing = True
-            self._changed.notify_all()
-            thread = self._thread
+        self.stop()
+        thread = self._thread
         atexit.unregister(self.close)
         if thread is not None and thread is not threading.current_thread():
             thread.join(_CLOSING_SECONDS)

@@ -44,11 +44,16 @@ def worth_a_vector(mention_count: int) -> bool:
 
 
 class Written:
-    """Ids of the rows written since the last `take`; only used under the writer lock."""
+    """Ids of the rows written since the last `take`; only used under the writer lock.
+
+    Attributes:
+        missed: Whether another process wrote rows whose ids are not known.
+    """
 
     def __init__(self) -> None:
         self._chunks: set[str] = set()
         self._entities: set[str] = set()
+        self.missed = False
 
     def __len__(self) -> int:
         return len(self._chunks) + len(self._entities)
@@ -62,7 +67,8 @@ class Written:
         self._chunks.update(write.embedded)
 
     def take(self) -> tuple[list[str], list[str]]:
-        """Return the ids of chunks and entities, and forget them."""
+        """Return the ids of chunks and entities, and forget them, and whether any were missed."""
+        self.missed = False
         taken = sorted(self._chunks), sorted(self._entities)
         self._chunks.clear()
         self._entities.clear()
@@ -141,8 +147,13 @@ class Mirror:
         """Have a function called before each write, which follows the writes of other processes."""
         self._catch_up_with_others = catch_up
 
-    def followed(self) -> None:
-        """Note that another process wrote: what was read may not be current."""
+    def followed(self, write: Write | None) -> None:
+        """Note that another process wrote: what was read may not be current. None: what, is not known."""
+        for written in self._recorders:
+            if write is None:
+                written.missed = True
+            else:
+                written.add(write)
         self._writes += 1
 
     @contextmanager
@@ -153,7 +164,7 @@ class Mirror:
 
     @contextmanager
     def watching(self) -> Iterator[Written]:
-        """Collect the ids of what is written while this lasts."""
+        """Collect the ids of what is written while this lasts, by other processes too."""
         written = Written()
         with self._one_writer:
             self._recorders.append(written)

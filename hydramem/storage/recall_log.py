@@ -132,18 +132,21 @@ class Recalls:
 
     def flush(self) -> None:
         """Write what is noted. What cannot be written is lost, and logged."""
-        with self._one_writer, unbounded():
-            with self._changed:
-                noted, self._waiting, self._rows = self._waiting, [], 0
-            if not noted:
-                return
-            try:
-                write = self._write(noted)
-                if write.recalled:
+        noted = None
+        try:
+            with self._one_writer, unbounded():
+                noted = self._take()
+                if noted and (write := self._write(noted)).recalled:
                     self._commit(write)
-            except HydraMemError as error:
-                # Not retried: it may have been written, and no recall may count twice.
-                log.warning("what %d recalls brought is not recorded: %s", len(noted), error)
+        except HydraMemError as error:
+            # Not retried: it may have been written, and no recall may count twice.
+            if lost := self._take() if noted is None else noted:
+                log.warning("what %d recalls brought is not recorded: %s", len(lost), error)
+
+    def _take(self) -> list[_Noted]:
+        with self._changed:
+            noted, self._waiting, self._rows = self._waiting, [], 0
+        return noted
 
     def close(self) -> None:
         """Write what is noted and note no more; harmless when repeated, and in a forked child."""

@@ -432,6 +432,14 @@ class GraphStore(Protocol):
         """
         return nullcontext(enter_result=True)
 
+    def moving_vectors(self) -> AbstractContextManager[bool]:
+        """Keep other processes from moving to other vectors while this lasts, and from deleting any.
+
+        Returns:
+            Whether none of them does now.
+        """
+        return nullcontext(enter_result=True)
+
     def claim_jobs(self, rows: Sequence[Job]) -> list[Job]:
         """Claim jobs for this process until `release_jobs`, or until it ends.
 

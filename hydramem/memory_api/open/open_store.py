@@ -18,6 +18,7 @@ from hydramem.core.errors import (
     ModelError,
     ModelUnavailableError,
     StorageError,
+    StoreBusyError,
 )
 from hydramem.core.project_bounds import bounds
 from hydramem.core.results.erasure_results import ErasureReceipt
@@ -35,6 +36,7 @@ from hydramem.llm.contracts import Embedder
 from hydramem.llm.pair_classifier import JudgePairs, shared_classifier
 from hydramem.memory_api.open.kept_answers import KeptAnswers
 from hydramem.memory_api.open.lost_graph import missing_graph, require_no_loss
+from hydramem.memory_api.open.other_processes import OtherProcesses
 from hydramem.memory_api.open.serving_vectors import Serving, Space
 from hydramem.memory_api.open.vector_tables import vector_folders_of
 from hydramem.memory_api.open.write_groups import WriteGroups
@@ -161,7 +163,7 @@ class OpenStore:
             advance_past(last)
             if warning := clock_warning(last):
                 log.warning("%s: %s", self.path, warning)
-        self._follow_others()
+        self._others = self._follow_others()
         if self.read_only:
             self.recalls.close()  # what is recalled cannot be recorded
         if not isinstance(self.space.held, StorageError):
@@ -296,13 +298,15 @@ class OpenStore:
         return commit
 
     def check_usable(self, *, closed: bool) -> None:
-        """Raise StorageError where this handle cannot be used."""
+        """Raise StorageError where this handle cannot be used, or the store's vectors not any more."""
         if os.getpid() != self._pid:
             raise StorageError(
                 f"{self.path}: was opened before a fork; connect again in the child, or spawn it"
             )
         if closed:
             raise StorageError(f"{self.path}: this handle is closed; connect again")
+        if self._others is not None:
+            self._others.require_embedder()
 
     def require_writable(self) -> None:
         """Raise ReadOnlyError where the store's folder cannot be written."""
@@ -406,16 +410,28 @@ class OpenStore:
                 self.snapshots.forget(project)
         return receipt
 
+    def remove_leftover_vectors(self) -> None:
+        """Delete vectors that are of no use any more; nothing while a reindex runs."""
+        if not self._one_reindex.acquire(blocking=False):
+            return
+        try:
+            self._folders.remove_leftovers()
+        finally:
+            self._one_reindex.release()
+
     def reindex(self, embedder: Embedder, *, progress: Progress | None) -> Reindexed:
         """Move the store to the vectors of another embedder; the old ones stay in use until then.
 
         Raises:
             ModelError: The embedder failed; the old vectors stay in use, and the next call continues.
+            StoreBusyError: Another process changes the vectors.
             StorageError: A store failed, or the embedder is the store's own and its vectors are damaged.
         """
         self.require_writable()
         embedder.embed_query("works")  # a broken embedder fails here, before anything changes
-        with self._one_reindex:
+        with self._one_reindex, self._graph.moving_vectors() as alone:
+            if not alone:
+                raise StoreBusyError(f"{self.path}: another machine changes the vectors; wait for it")
             before = self.space
             if before.embedder.fingerprint != embedder.fingerprint:
                 return self._move(before, embedder, progress)
@@ -445,7 +461,7 @@ class OpenStore:
             if self.space is not space:
                 space.close()
         self._serving.retire(before)
-        self._folders.delete(before.folder)
+        self._folders.retire(before.folder)
         return Reindexed(
             before=before.embedder.fingerprint,
             after=embedder.fingerprint,
@@ -460,6 +476,8 @@ class OpenStore:
         """Write the rows that only the vectors of a space hold to a file, before its folder is deleted."""
         if isinstance(space.held, StorageError):
             return
+        if not compare_stores(self._graph, space.held).chunks.orphaned:
+            return  # others wrote meanwhile, which loses nothing
         with self.mirror.one_writer:
             compared = compare_stores(self._graph, space.held)
             lost = lost_rows(self._graph, space.held, chunks=compared.chunks.orphaned)
@@ -483,32 +501,28 @@ class OpenStore:
         self.jobs.noticed(write)
         self.telemetry.count(stored_memories(write))
 
-    def _follow_others(self) -> None:
+    def _follow_others(self) -> OtherProcesses | None:
         """Keep what is in memory current where other processes write to the same graph."""
         if self.config.storage.graph != "postgres":
-            return
+            return None
         from hydramem.storage.postgres.graph.graph import PostgresGraph
 
-        if isinstance(self._graph, PostgresGraph):
-            follower = self._graph.follow(self._note_others)
-            self.mirror.follow(follower.catch_up)
-            self._closing.callback(follower.close)
-            follower.start(self.mirror.one_writer.of_this_process)
-
-    def _note_others(self, write: Write | None, projects: tuple[str, ...], left_jobs: bool) -> None:
-        """Follow a write of another process; None where what it wrote is not known."""
-        if write is not None:
-            self.snapshots.apply(write, projects)
-            self.items.apply(write)
-        else:
-            self.items.forget()
-            for project in projects:
-                self.snapshots.forget(project)
-            if not projects:
-                self.snapshots.forget_all()
-        self.mirror.followed()
-        if left_jobs:
-            self.jobs.noticed_elsewhere()
+        if not isinstance(self._graph, PostgresGraph):
+            return None
+        others = OtherProcesses(
+            path=self.path,
+            graph=self._graph,
+            mirror=self.mirror,
+            snapshots=self.snapshots,
+            items=self.items,
+            jobs=self.jobs,
+            serving=self._serving,
+            folders=self._folders,
+            choose_embedder=lambda: self._agree_on_embedder(self.given_embedder, reindexing=False),
+        )
+        self._closing.callback(others.follow().close)
+        others.notice_switch()
+        return others
 
     def _reload_snapshots(self, write: Write) -> None:
         """Load the snapshots of a write's projects again: its commit outcome is unknown."""

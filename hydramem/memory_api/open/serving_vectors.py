@@ -193,7 +193,7 @@ class VectorFolders:
         """Store the target of a reindex, and cancel an unfinished one to another target; empty for none."""
         if (self.target or "") != fingerprint:
             self._graph.set_meta({TARGET: ""})
-            self.remove_leftovers()
+            self._delete_leftovers()
             self._graph.set_meta({TARGET: fingerprint})
 
     def switch(self, space: Space) -> None:
@@ -202,8 +202,17 @@ class VectorFolders:
         facts = {EMBEDDER: embedder.fingerprint, DIMENSION: str(embedder.dimension)}
         self._graph.set_meta({**facts, FOLDER: space.folder, TARGET: ""})
 
+    def retire(self, folder: str) -> None:
+        """Note that a folder is not in use any more; it has no readers in this process."""
+        self.delete(folder)
+
     def remove_leftovers(self) -> None:
         """Delete folders that are neither in use nor a target: of a reindex that was cancelled or killed."""
+        with self._graph.moving_vectors() as alone:
+            if alone:
+                self._delete_leftovers()
+
+    def _delete_leftovers(self) -> None:
         if self._in_memory or not self._graph.count_chunks():
             return  # a graph that is empty may not know which folder is in use
         kept = {self.serving, folder_name(self.target or "")}

@@ -51,12 +51,14 @@ class FeedRow:
         projects: Whose rows.
         keys: Keys of written rows, by plural of the table; None where they are too many to name.
         removed: Keys of removed rows, by plural of the table.
+        embedded: Ids of chunks that got their vector.
         jobs: How many jobs it left.
     """
 
     projects: tuple[str, ...]
     keys: Mapping[str, list[Any]] | None
     removed: Mapping[str, list[Any]]
+    embedded: tuple[str, ...]
     jobs: int
 
 
@@ -82,10 +84,23 @@ def feed_statements(
         if table is not JOB and plan.removed[table.name]
     }
     jobs = sum(row["state"] == "waiting" for row in rows[JOB.name])
-    if not (keys or removed or jobs):
+    if not (keys or removed or jobs or plan.embedded):
         return
+    told = {"keys": keys, "removed": removed, "embedded": list(plan.embedded), "jobs": jobs}
     many = sum(map(len, keys.values())) > _MOST_KEYS
-    content = None if many else json.dumps({"keys": keys, "removed": removed, "jobs": jobs})
+    yield from _feed_row(None if many else json.dumps(told), node=node, projects=projects, channel=channel)
+
+
+def switch_statements(*, node: str, channel: str) -> Iterator[Statement]:
+    """Yield what tells others that other vectors serve: what they hold in memory is not known to be right.
+
+    Args:
+        node, channel: As in `feed_statements`.
+    """
+    yield from _feed_row(None, node=node, projects=[], channel=channel)
+
+
+def _feed_row(content: str | None, *, node: str, projects: list[str], channel: str) -> Iterator[Statement]:
     yield (
         "INSERT INTO feed (node, projects, content) VALUES (%(node)s, %(projects)s::text[], %(content)s)",
         {"node": node, "projects": projects, "content": content},
@@ -150,8 +165,12 @@ class FeedReader:
 
 def _row(projects: list[str], content: str | None) -> FeedRow:
     if content is None:
-        return FeedRow(projects=tuple(projects), keys=None, removed={}, jobs=1)
+        return FeedRow(projects=tuple(projects), keys=None, removed={}, embedded=(), jobs=1)
     told = json.loads(content)
     return FeedRow(
-        projects=tuple(projects), keys=told["keys"], removed=told["removed"], jobs=int(told["jobs"])
+        projects=tuple(projects),
+        keys=told["keys"],
+        removed=told["removed"],
+        embedded=tuple(told.get("embedded", ())),  # a node of an earlier version does not tell it
+        jobs=int(told["jobs"]),
     )

@@ -115,6 +115,7 @@ class Follower:
                 if LINKS.key_of(each) in links
             ),
             removed=Removal(**removed),
+            embedded=row.embedded,
         )
 
     def _run(self) -> None:

@@ -42,3 +42,8 @@ def job_lock(schema: str, id: str) -> int:
 def night_lock(schema: str, project: str) -> int:
     """Return the lock that the gardener holds while it tends a project."""
     return _number("night", schema, project)
+
+
+def vectors_lock(schema: str) -> int:
+    """Return the lock of who moves a store to other vectors, or deletes vectors that are not in use."""
+    return _number("vectors", schema)

@@ -22,6 +22,8 @@ FOLDER = "vectors"
 """Key in the store's metadata: the folder of the vectors that serve."""
 TARGET = "reindex"
 """Key in the store's metadata: the fingerprint that an unfinished reindex moves to, or empty."""
+RETIRED = "retired_vectors"
+"""Key in the store's metadata: since when vectors are retired that others may still read, as JSON by name."""
 FIRST_FOLDER = "vectors"
 _BATCH = 64
 
@@ -75,20 +77,26 @@ def move(
     """
     follower = Mirror(graph, lambda: vectors, embed, lambda write: None)
 
+    def copy(chunks: Sequence[str], entities: Sequence[str], *, missed: bool) -> None:
+        if missed:
+            _fill(graph, vectors, follower, None)
+        _catch_up(follower, chunks, entities)
+
     def finish() -> None:
         with mirror.one_writer:
-            _catch_up(follower, *written.take())
+            missed = written.missed
+            copy(*written.take(), missed=missed)
             switch()
 
     with mirror.watching() as written:
         moved = _fill(graph, vectors, follower, progress)
         vectors.maintain(force=True)
         for _ in range(_MOST_ROUNDS):
-            if len(written) <= _FEW:
+            if len(written) <= _FEW and not written.missed:
                 break
             with mirror.one_writer:  # no write is in progress: the ids taken are in the graph
-                taken = written.take()
-            _catch_up(follower, *taken)
+                missed, taken = written.missed, written.take()
+            copy(*taken, missed=missed)
         # Ctrl-C reaches the main thread alone: another thread completes the switch of store and process.
         with ThreadPoolExecutor(1, thread_name_prefix="hydramem-switch") as executor:
             executor.submit(finish).result()

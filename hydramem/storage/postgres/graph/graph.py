@@ -11,7 +11,7 @@ from hydramem.core.ids import new_id
 from hydramem.core.project_bounds import bounds
 from hydramem.core.row_types import Job
 from hydramem.storage.postgres.connection import Database, release_locks, rolled_back_alone
-from hydramem.storage.postgres.feed import feed_statements
+from hydramem.storage.postgres.feed import feed_statements, switch_statements
 from hydramem.storage.postgres.follower import Follow, Follower
 from hydramem.storage.postgres.graph.counts import PostgresCounts
 from hydramem.storage.postgres.graph.snapshot_tables import project_tables
@@ -19,7 +19,8 @@ from hydramem.storage.postgres.graph.writes import apply_write, encode_write, pr
 from hydramem.storage.postgres.held_locks import hold_projects
 from hydramem.storage.postgres.job_claims import JobClaims
 from hydramem.storage.postgres.parameters import as_parameters
-from hydramem.storage.postgres.project_locks import project_locks, store_lock
+from hydramem.storage.postgres.pipelines import run_together
+from hydramem.storage.postgres.project_locks import project_locks, store_lock, vectors_lock
 from hydramem.storage.postgres.schema_statements import prepare_schema, set_meta
 from hydramem.storage.postgres.tended_projects import TendedProjects
 from hydramem.storage.schema import JOB
@@ -136,6 +137,22 @@ class PostgresGraph(PostgresCounts):
                 with self.writing_alone(projects):  # the last write of a gardener that lost its lock
                     pass
             yield alone
+
+    @contextmanager
+    def moving_vectors(self) -> Iterator[bool]:
+        """Keep other processes from moving to other vectors while this lasts, and from deleting any."""
+        with self._database.apart() as connection:
+            lock = vectors_lock(self._database.schema)
+            try:
+                taken = connection.execute("SELECT pg_try_advisory_lock(%s)", [lock]).fetchone()
+                yield taken == (True,)
+            finally:
+                release_locks(connection)
+
+    def tell_of_switch(self) -> None:
+        """Have every other process look which vectors serve, once this thread's transaction commits."""
+        with self._database.transaction() as connection:
+            run_together(connection, tuple(switch_statements(node=self.node, channel=self.channel)))
 
     def claim_jobs(self, rows: Sequence[Job]) -> list[Job]:
         """Claim jobs for this process; return those that no other has, as they still are."""

@@ -1,0 +1,216 @@
+"""A change of the embedder on PostgreSQL beside other nodes, which write, read and notice it."""
+
+import subprocess
+import sys
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import closing
+from datetime import timedelta
+from pathlib import Path
+
+import pytest
+
+pytest.importorskip("psycopg", reason="needs the extra `postgres`")
+
+import hydramem
+from hydramem.core.errors import EmbeddingMismatchError, StorageError, StoreBusyError
+from hydramem.ingest.documents.ingest_extracted import ExtractedChunk
+from hydramem.llm.hash_embedder import HashEmbedder
+from hydramem.memory_api.memory import connect
+from hydramem.storage.postgres.connection import Database
+from hydramem.storage.postgres.vectors.spaces import space_names
+from hydramem.storage.vector_rows import Vector
+from hydramem.storage.write import Write
+from tests import ROOT
+from tests.memory_api.switched_child import settings, text_of
+from tests.storage.postgres_server import new_schema, server_address
+
+ROWS = 300
+
+
+@pytest.fixture
+def schema(monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
+    name = new_schema()
+    monkeypatch.setenv("HYDRAMEM_STORAGE_URL", server_address())
+    yield name
+    with Database(server_address(), schema=name).transaction() as connection:
+        connection.execute(f'DROP SCHEMA "{name}" CASCADE'.encode())
+
+
+def opened(folder: Path, schema: str, model: str = "auto") -> hydramem.Memory:
+    return connect(folder, project="p", config=settings(schema, model))
+
+
+def fill(memory: hydramem.Memory, rows: int = ROWS) -> None:
+    chunks = [
+        ExtractedChunk(text=f"Crate zeta{number} rests in hall {number % 7}.") for number in range(rows)
+    ]
+    memory.ingest_extracted("crates", chunks)
+
+
+def finds(memory: hydramem.Memory, number: int) -> bool:
+    found = memory.recall(f"where does crate zeta{number} rest?", limit=5).hits
+    return any(f"zeta{number} " in hit.text for hit in found)
+
+
+class Waiting(HashEmbedder):
+    """Embeds, and calls something before the batch of a certain number."""
+
+    def __init__(self, batch: int, act: Callable[[], object]) -> None:
+        super().__init__(64)
+        self._batch, self._act = batch, act
+
+    def embed_documents(self, texts: Sequence[str]) -> Vector:
+        self._batch -= 1
+        if self._batch == 0:
+            self._act()
+        return super().embed_documents(texts)
+
+
+def node(folder: Path, schema: str, model: str) -> "subprocess.Popen[str]":
+    command = [sys.executable, "-m", "tests.memory_api.switched_child", str(folder), schema, model]
+    return subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, cwd=ROOT)
+
+
+def lines(child: "subprocess.Popen[str]", count: int) -> list[list[str]]:
+    assert child.stdout is not None
+    return [child.stdout.readline().split(" ", 3) for _ in range(count)]
+
+
+def ended(child: "subprocess.Popen[str]") -> list[list[str]]:
+    """Let a node end; return what it said that was not read yet."""
+    assert child.stdin is not None and child.stdout is not None
+    child.stdin.write("\n")
+    child.stdin.close()
+    rest = [line.split(" ", 3) for line in child.stdout.read().splitlines()]
+    child.stdout.close()
+    assert child.wait(60) == 0
+    return rest
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(240)
+def test_other_processes_write_and_read_and_notice_the_switch(tmp_path: Path, schema: str) -> None:
+    with opened(tmp_path / "first", schema, "hash") as memory:
+        fill(memory)
+        going_on = node(tmp_path / "follows", schema, "auto")
+        bound = node(tmp_path / "bound", schema, "hash")
+        told = {child: lines(child, 3) for child in (going_on, bound)}
+
+        def others_write() -> None:
+            for child in told:
+                told[child] += lines(child, 5)
+
+        done = memory._opened.reindex(Waiting(3, others_write), progress=None)
+        assert done.changed and done.after == "hash/64"
+        for child in told:
+            told[child] += lines(child, 20)
+            told[child] += ended(child)
+        # The one whose embedder is free goes on, with the vectors that serve; each finds what it wrote last.
+        used = [parts[2] for parts in told[going_on]]
+        assert used == sorted(used, key=["hash/384", "hash/64"].index) and len(set(used)) == 2
+        assert {parts[3].strip() for parts in told[going_on]} == {"True"}
+        # The other one is told, and writes nothing more.
+        kinds = [parts[1] for parts in told[bound]]
+        refused = kinds.index("EmbeddingMismatchError")
+        assert refused >= 8 and set(kinds[refused:]) == {"EmbeddingMismatchError"}
+        acknowledged = [parts[1] for parts in (*told[going_on], *told[bound][:refused])]
+        memory.drain()
+        assert {row.id for row in memory._opened.graph.chunks(acknowledged)} == set(acknowledged)
+        assert set(acknowledged) <= set(memory._opened.vectors.vectors(acknowledged))
+        assert memory.doctor().healthy
+        assert finds(memory, 13)
+        hits = memory.recall(text_of("bound", refused - 1), limit=3).hits
+        assert hits[0].id == told[bound][refused - 1][1]
+    with pytest.raises(EmbeddingMismatchError):
+        opened(tmp_path / "bound", schema, "hash")
+
+
+def test_what_others_write_meanwhile_is_in_the_new_vectors(tmp_path: Path, schema: str) -> None:
+    with opened(tmp_path / "one", schema, "hash") as one, opened(tmp_path / "two", schema) as two:
+        fill(one)
+        removed = two.remember("A note that is forgotten meanwhile.").id
+        later: list[str] = []
+
+        def write() -> None:
+            fill(two, ROWS + 50)  # the ids of so many rows are in the feed
+            later.append(two.remember("The late note tells of the kraken.").id)
+            two.forget([removed])
+            assert finds(two, ROWS + 20), "the old vectors serve"
+
+        one._opened.reindex(Waiting(4, write), progress=None)
+        assert one.doctor().healthy
+        assert one.recall("what tells of the kraken?").hits[0].id == later[0]
+        assert finds(one, ROWS + 20)
+        # Without a restart, also where nothing is written.
+        for each in (one, two):
+            assert each.stats().embedder == "hash/64" and finds(each, ROWS + 30)
+        assert two.doctor().healthy
+
+
+def test_vectors_that_are_made_later_reach_the_new_ones_too(tmp_path: Path, schema: str) -> None:
+    with opened(tmp_path / "one", schema, "hash") as one, opened(tmp_path / "two", schema) as two:
+        fill(one, 100)
+        for each in (one, two):
+            each._opened.jobs.stop()
+        late = two.remember("The slow note tells of the basilisk.", wait=False).id
+
+        def embed() -> None:
+            (row,) = two._opened.graph.chunks([late])
+            assert row.vector_state == "pending"
+            vectors = two._opened.mirror.embed_by_id({late: row.text})
+            two._opened.mirror.commit(Write(changes=(), embedded=(late,)), vectors)
+
+        one._opened.reindex(Waiting(2, embed), progress=None)
+        assert set(one._opened.vectors.vectors([late])) == {late}
+
+
+def test_rows_that_are_too_many_to_name_are_compared(
+    tmp_path: Path, schema: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("hydramem.storage.postgres.feed._MOST_KEYS", 10)
+    with opened(tmp_path / "one", schema, "hash") as one, opened(tmp_path / "two", schema) as two:
+        fill(one, 100)
+        one._opened.reindex(Waiting(2, lambda: fill(two, 200)), progress=None)
+        assert one._opened.vectors.stats().chunks == 200
+        assert one.doctor().healthy and finds(one, 150)
+
+
+def test_one_process_at_a_time_changes_the_vectors(tmp_path: Path, schema: str) -> None:
+    opened(tmp_path / "one", schema, "hash").close()
+    with opened(tmp_path / "one", schema) as one, opened(tmp_path / "two", schema) as two:
+        fill(one, 100)
+        refused: list[str] = []
+
+        def another() -> None:
+            with pytest.raises(StoreBusyError, match="another machine"):
+                two.reindex("hash/32")
+            with opened(tmp_path / "three", schema) as three:  # which tidies up as it opens
+                refused.append(three.stats().embedder)
+
+        one._opened.reindex(Waiting(2, another), progress=None)
+        assert refused == ["hash/384"] and one.doctor().healthy
+        assert two.reindex("hash/32").changed
+        assert finds(one, 13) and one.stats().embedder == "hash/32"
+
+
+def test_a_reindex_that_another_process_ended_switches_nothing(tmp_path: Path, schema: str) -> None:
+    with opened(tmp_path / "one", schema, "hash") as one:
+        fill(one, 100)
+        end = lambda: one._opened.graph.set_meta({"reindex": ""})  # noqa: E731
+        with pytest.raises(StorageError, match="another process"):
+            one._opened.reindex(Waiting(2, end), progress=None)
+        assert one.stats().embedder == "hash/384" and finds(one, 13)
+
+
+def test_vectors_that_others_may_read_stay_for_a_while(
+    tmp_path: Path, schema: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with opened(tmp_path / "one", schema, "hash") as one:
+        fill(one, 20)
+        one.reindex("hash/64")
+    with closing(Database(server_address(), schema=schema)) as database:
+        opened(tmp_path / "two", schema).close()
+        assert len(space_names(database, "vectors")) == 2
+        monkeypatch.setattr("hydramem.memory_api.open.vector_tables._READ_AFTER_SWITCH", timedelta(days=-1))
+        opened(tmp_path / "two", schema).close()
+        assert len(space_names(database, "vectors")) == 1
