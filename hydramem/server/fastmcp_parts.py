@@ -4,7 +4,7 @@ import asyncio
 import inspect
 from collections.abc import Callable
 from concurrent.futures import CancelledError
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from fastmcp.exceptions import AuthorizationError, McpError, PromptError, ResourceError, ToolError
@@ -23,6 +23,7 @@ from pydantic import PrivateAttr
 from hydramem.core.errors import CallCancelledError, HydraMemError, InvalidInputError, NotFoundError
 from hydramem.server.access import Access
 from hydramem.server.call_report import CallReport
+from hydramem.server.call_threads import CallThreads
 from hydramem.server.http.known_tokens import KnownTokens
 from hydramem.server.prompts import ServerPrompt, listed_prompt
 from hydramem.server.read_resource import read_resource
@@ -42,6 +43,7 @@ class ServedMemory:
         runner: Runs the tools on it.
         tokens: The tokens that requests may carry.
         needs_token: Whether each must.
+        threads: Run what the requests ask for.
     """
 
     memory: "Memory"
@@ -49,6 +51,7 @@ class ServedMemory:
     runner: ToolRunner
     tokens: KnownTokens
     needs_token: bool
+    threads: CallThreads = field(default_factory=CallThreads)
 
     def access(self, token: AccessToken | None) -> Access:
         """Return what a request may do.
@@ -102,8 +105,8 @@ class OperationTool(Tool):
         if self.name not in access.tools:  # the token has changed since FastMCP found the tool
             raise ToolError(f"{self.name}: no such tool")
         try:
-            answer = await asyncio.to_thread(
-                served.runner.run, served.memory, self.name, arguments, report, access=access
+            answer = await served.threads.run(
+                access.actor, served.runner.run, served.memory, self.name, arguments, report, access=access
             )
         except HydraMemError as error:
             raise ToolError(str(error)) from error
@@ -220,7 +223,9 @@ async def _text_of(served: ServedMemory, uri: str) -> str:
     try:
         if not access.reads:
             raise NotFoundError(uri)
-        return await asyncio.to_thread(read_resource, served.memory, uri, project=own, access=access)
+        return await served.threads.run(
+            access.actor, read_resource, served.memory, uri, project=own, access=access
+        )
     except NotFoundError as error:
         raise _not_found(uri) from error
     except HydraMemError as error:

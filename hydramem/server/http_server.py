@@ -9,6 +9,7 @@ import ipaddress
 import os
 import socket
 from collections.abc import Mapping
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from types import FrameType
 from typing import TYPE_CHECKING, Any
@@ -104,7 +105,7 @@ def serve(
         log_level="info",
         timeout_graceful_shutdown=1,
     )
-    StoppingServer(options, door, settings.stop_seconds).run()
+    StoppingServer(options, door, settings.stop_seconds, served.threads.executor).run()
 
 
 def build(
@@ -219,10 +220,14 @@ class StoppingServer(uvicorn.Server):
         config: Of uvicorn.
         door: Refuses new calls meanwhile.
         seconds: How long the calls may take.
+        threads: Of the calls; the event loop ends with them, and the store is closed after that.
     """
 
-    def __init__(self, config: uvicorn.Config, door: FrontDoor, seconds: float) -> None:
+    def __init__(
+        self, config: uvicorn.Config, door: FrontDoor, seconds: float, threads: ThreadPoolExecutor
+    ) -> None:
         super().__init__(config)
+        self._threads = threads
         self._door = door
         self._seconds = seconds
         self._loop: asyncio.AbstractEventLoop | None = None
@@ -231,6 +236,7 @@ class StoppingServer(uvicorn.Server):
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
         """Start as uvicorn does, and remember the event loop for the signal."""
         self._loop = asyncio.get_running_loop()
+        self._loop.set_default_executor(self._threads)
         await super().startup(sockets)
 
     def handle_exit(self, sig: int, frame: FrameType | None) -> None:
