@@ -3,6 +3,7 @@
 import asyncio
 import time
 from collections.abc import Iterator
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
@@ -27,6 +28,7 @@ from typing_extensions import TypedDict
 
 import hydramem
 from hydramem.hosts.frameworks.langgraph import HydraMemStore
+from hydramem.storage.schema import ITEM
 from tests.hosts.frameworks.conftest import IN_MEMORY
 
 DOCS = ("docs",)
@@ -300,22 +302,41 @@ def test_a_page_may_be_larger_than_one_call_returns(store: HydraMemStore) -> Non
 # Expiry -------------------------------------------------------------------------------------------
 
 
+def expiries(memory: hydramem.Memory) -> dict[str, datetime | None]:
+    """Return when each item expires, by its key."""
+    return {row.key: row.expires_at for rows in memory._opened.graph.scan(ITEM) for row in rows}
+
+
 def test_ttl_is_in_minutes_and_reads_keep_an_item(memory: hydramem.Memory) -> None:
-    store = HydraMemStore(memory, ttl={"default_ttl": 0.6 / 60, "refresh_on_read": True})
+    store = HydraMemStore(memory, ttl={"default_ttl": 0.5, "refresh_on_read": True})
+    before = datetime.now(UTC)
     store.put(DOCS, "default", {"text": "One."})
     store.put(DOCS, "read", {"text": "Two."})
     store.put(DOCS, "never", {"text": "Three."}, ttl=None)
-    store.put(DOCS, "long", {"text": "Four."}, ttl=10)
-    for _ in range(2):
-        time.sleep(0.35)
+    store.put(DOCS, "long", {"text": "Four."}, ttl=60)
+    after, put = datetime.now(UTC), expiries(memory)
+    for key, minutes in (("default", 0.5), ("read", 0.5), ("long", 60)):
+        expires_at = put[key]
+        assert expires_at is not None
+        assert before <= expires_at - timedelta(minutes=minutes) <= after
+    assert put["never"] is None
+    while (read := expiries(memory))["read"] == put["read"]:  # once a twentieth of the time has passed
+        assert store.get(DOCS, "default", refresh_ttl=False) is not None
+        store.search(DOCS, refresh_ttl=False)
         assert store.get(DOCS, "read") is not None
-        store.get(DOCS, "default", refresh_ttl=False)
-    assert sorted(keys(store.search(DOCS, refresh_ttl=False))) == ["long", "never", "read"]
-    time.sleep(0.65)
-    assert (
-        sorted(keys(store.search(DOCS, query="Two."))) == ["long", "never"]
-        and store.get(DOCS, "read") is None
-    )
+        time.sleep(0.1)
+    assert read.pop("read") > put.pop("read") and read == put
+
+
+def test_what_has_expired_is_not_read(memory: hydramem.Memory) -> None:
+    store = HydraMemStore(memory)
+    store.put(DOCS, "long", {"text": "One."}, ttl=10)
+    store.put(DOCS, "short", {"text": "Two."}, ttl=0.05 / 60)
+    deadline = time.monotonic() + 60
+    while store.get(DOCS, "short", refresh_ttl=False) is not None:
+        assert time.monotonic() < deadline
+        time.sleep(0.01)
+    assert keys(store.search(DOCS, query="Two.")) == keys(store.search(DOCS)) == ["long"]
 
 
 # In a graph, and LangMem --------------------------------------------------------------------------

@@ -8,7 +8,6 @@ import importlib.util
 import json
 import shutil
 import threading
-import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -141,10 +140,8 @@ def test_writes_of_the_built_in_memory_tool_are_repeated(manager: Any, memory: M
     assert memory.curated("memory")[0].entries == ("The lock is blue.", "Two doors.")
 
 
-def test_a_second_provider_is_refused_and_shutdown_is_quick(manager: Any, memory: Memory) -> None:
+def test_a_second_provider_is_refused_and_shutdown_leaves_no_thread(manager: Any, memory: Memory) -> None:
     manager.add_provider(HydraMemProvider())
     assert len(manager.providers) == 1
-    started = time.monotonic()
     manager.shutdown_all()
-    assert time.monotonic() - started < 6
     assert not [each for each in threading.enumerate() if each.name == "hydramem-open"]

@@ -1,5 +1,6 @@
 """The end of a session, what a summary is told, many threads, and a provider beside the owner of a store."""
 
+import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -8,6 +9,7 @@ import pytest
 
 import hydramem
 from hydramem.core.config import Config, MemoryConfig
+from hydramem.hosts.hermes.hosted_memory import _CLOSE_SECONDS
 from hydramem.hosts.hermes.provider import HydraMemProvider
 from hydramem.ingest.memories.distill.distill_prompt import DistillReply
 from hydramem.llm.scripted_generator import ScriptedGenerator, ScriptedPrompt
@@ -85,10 +87,18 @@ def test_shutdown_ends_within_five_seconds_though_the_memory_hangs(begin: Begin)
     provider = begin()
     hosted = provider._hosted
     assert hosted is not None
-    hosted.connection.close = lambda: time.sleep(30)  # type: ignore[method-assign]  # a store that hangs
-    started = time.monotonic()
+    free, closed = threading.Event(), threading.Event()
+
+    def hang() -> None:  # as a store that hangs
+        free.wait(300)
+        closed.set()
+
+    hosted.connection.close = hang  # type: ignore[method-assign]
     provider.shutdown()
-    assert time.monotonic() - started < 5
+    assert not closed.is_set(), "the shutdown does not wait for the memory"
+    assert _CLOSE_SECONDS < 5
+    free.set()
+    assert closed.wait(60)
 
 
 @pytest.mark.slow
