@@ -6,6 +6,7 @@ As in Robertson and Zaragoza, "The Probabilistic Relevance Framework: BM25 and B
 import math
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from typing import Any
 
 K1 = 1.2
 """How soon more of one word counts no more."""
@@ -18,11 +19,11 @@ def rarity(holding: int, rows: int) -> float:
     return math.log(1.0 + (rows - holding + 0.5) / (holding + 0.5))
 
 
-def word_score(count: int, length: int, mean_length: float) -> float:
+def word_score(count: Any, length: Any, mean_length: float) -> Any:
     """Return what a word that stands in a text so many times scores there, before its weight.
 
     Args:
-        count, length: How often the word stands in the text, and how many words that has.
+        count, length: How often the word stands in the text, and how many words that has; or arrays of them.
         mean_length: Words of a text on average.
     """
     return count * (K1 + 1.0) / (count + K1 * (1.0 - B + B * length / mean_length))

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from hydramem.core.errors import InvalidInputError
-from hydramem.storage.lance.filters import microseconds, moment
+from hydramem.storage.cached_rows.row_arrays import microseconds
+from hydramem.storage.lance.filters import moment
 from hydramem.storage.row_codec import column_value
 from hydramem.storage.vector_rows import (
     ChunkVector,

@@ -4,16 +4,12 @@ import math
 from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
 
+from hydramem.storage.cached_rows.row_arrays import microseconds
 from hydramem.storage.chunk_filter import ChunkFilter
 from hydramem.storage.vector_rows import storable
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _NOTHING = "false"
-
-
-def microseconds(moment: datetime) -> int:
-    """Return a moment as the store keeps it: microseconds since 1970, exact over the years 1 to 9999."""
-    return (moment - _EPOCH) // timedelta(microseconds=1)
 
 
 def moment(stored: int) -> datetime:

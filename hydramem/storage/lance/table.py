@@ -9,12 +9,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from hydramem.core.config import StorageConfig
+from hydramem.storage.cached_rows.row_arrays import ROW_ID
+from hydramem.storage.cached_rows.row_cache import RowCache
 from hydramem.storage.lance.checksums import damaged_files, is_of_index, note_checksums
 from hydramem.storage.lance.filters import ids_predicate
 from hydramem.storage.lance.open_table import reopen_table
 from hydramem.storage.lance.read_write_lock import ReadWriteLock
-from hydramem.storage.lance.row_arrays import ROW_ID
-from hydramem.storage.lance.row_cache import RowCache, RowIds
+from hydramem.storage.lance.row_ids import RowIds
 from hydramem.storage.lance.text_index import TEXT_INDEX, index_reads, make_text_index
 from hydramem.storage.lance.unindexed_text import UnindexedText
 from hydramem.storage.vector_rows import Vector

@@ -14,6 +14,8 @@ import numpy as np
 from hydramem.core.config import StorageConfig
 from hydramem.core.errors import EmbeddingMismatchError, StorageError
 from hydramem.core.freed_memory import return_freed_memory, return_large_blocks
+from hydramem.storage.cached_rows.row_arrays import ROW_ID
+from hydramem.storage.cached_rows.row_cache import RowCache
 from hydramem.storage.chunk_filter import ChunkFilter
 from hydramem.storage.files.read_only import is_read_only
 from hydramem.storage.lance.arrow_rows import (
@@ -27,8 +29,6 @@ from hydramem.storage.lance.filters import chunk_predicate, project_predicate
 from hydramem.storage.lance.open_table import finished_tables, prepare_table
 from hydramem.storage.lance.read_write_lock import ReadWriteLock
 from hydramem.storage.lance.remote_client import import_lancedb
-from hydramem.storage.lance.row_arrays import ROW_ID
-from hydramem.storage.lance.row_cache import RowCache
 from hydramem.storage.lance.table import Table
 from hydramem.storage.lance.text_index import any_word
 from hydramem.storage.vector_rows import (

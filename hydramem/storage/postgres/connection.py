@@ -18,6 +18,7 @@ from psycopg.conninfo import conninfo_to_dict, make_conninfo
 from psycopg_pool import ConnectionPool, PoolTimeout
 
 from hydramem.core.errors import DiskFullError, HydraMemError, ReadOnlyError, StorageError, StoreBusyError
+from hydramem.storage.postgres.noted_writes import NotedWrites
 from hydramem.storage.postgres.pipelines import Statement, run_together
 from hydramem.storage.postgres.server_epochs import ServerEpochs
 
@@ -76,6 +77,9 @@ class Database:
         projects: Returns the projects that the current call may see and write, None where it may all: its
             transactions are then subject to row-level security.
 
+    Attributes:
+        writes: What was written to the vectors, as far as this process knows.
+
     Raises:
         StorageError: The database cannot be reached, is older than PostgreSQL 16, or has no pgvector.
     """
@@ -89,6 +93,7 @@ class Database:
         self._bound = threading.local()
         self._used_at: WeakKeyDictionary[Connection, float] = WeakKeyDictionary()
         self._epochs = ServerEpochs()
+        self.writes = NotedWrites()
         with database_errors():
             dsn = _noticing_death(dsn)
             self._prepare(dsn)
@@ -169,6 +174,7 @@ class Database:
             return
         with database_errors(), self._lent() as connection:
             self._bound.connection, self._bound.opening = connection, self._begin()
+            self._bound.wrote = False
             try:
                 self._open(connection, opened)
                 yield connection
@@ -179,6 +185,12 @@ class Database:
                 raise
             finally:
                 self._bound.connection, self._bound.opening = None, ()
+                if self._bound.wrote:  # also where the commit failed: it may have happened
+                    self.writes.note()
+
+    def note_vectors(self) -> None:
+        """Note that this thread's transaction writes vectors."""
+        self._bound.wrote = True
 
     def opening(self) -> tuple[Statement, ...]:
         """Return the statements that begin this thread's transaction, once; none where it has begun."""
@@ -193,6 +205,11 @@ class Database:
     def in_transaction(self) -> bool:
         """Whether this thread has begun a transaction that has not ended."""
         return getattr(self._bound, "connection", None) is not None
+
+    @property
+    def is_bounded(self) -> bool:
+        """Whether the current call may see some projects alone, which the database then decides."""
+        return self._projects() is not None
 
     @contextmanager
     def reading(self) -> Iterator[Connection]:

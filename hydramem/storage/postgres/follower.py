@@ -80,6 +80,7 @@ class Follower:
                     write = None if row.keys is None else self._as_write(row)
                     self._follow(write, row.projects, row.jobs > 0)
             self._behind = False
+        self._graph.database.writes.note()
 
     def _as_write(self, row: FeedRow) -> Write:
         graph = self._graph
@@ -130,6 +131,7 @@ class Follower:
                     log.info("the change feed is tried again: %s", error)
 
     def _listen(self) -> None:
+        writes = self._graph.database.writes
         with self._graph.database.apart() as connection, selectors.DefaultSelector() as selector:
             for each in (connection, self._woken):
                 selector.register(each, selectors.EVENT_READ)
@@ -138,8 +140,11 @@ class Follower:
                 while not self._closing.is_set():
                     with self._in_order:
                         self.catch_up()
+                    writes.followed = True
+                    writes.refresh()
                     self._wait(connection, selector)
             finally:
+                writes.followed = False
                 if not connection.closed:
                     connection.execute("UNLISTEN *")
 

@@ -10,9 +10,9 @@ import pytest
 
 from hydramem.core.config import StorageConfig
 from hydramem.core.row_types import Chunk, Times
+from hydramem.storage.cached_rows import row_arrays
 from hydramem.storage.chunk_filter import ChunkFilter
 from hydramem.storage.in_memory.vectors import InMemoryVectors
-from hydramem.storage.lance import row_arrays
 from hydramem.storage.lance.vectors import LanceVectors, open_vectors
 from hydramem.storage.vector_rows import ChunkVector, Vector, VectorStore
 

@@ -44,6 +44,9 @@ def opened() -> Iterator[tuple[Database, PostgresVectors]]:
             vectors.put(
                 [ChunkVector(chunk=chunk, vector=_VECTOR)], [EntityVector(entity=entity, vector=_VECTOR)]
             )
+            deleted = rows.chunk(f"c9{project}", project=project)
+            vectors.put([ChunkVector(chunk=deleted, vector=_VECTOR)])
+            vectors.remove(chunks=[deleted.id])
         with database.transaction() as connection:
             connection.execute("insert into vectors_frequent_words values ('p1', 'a', 1), ('p2', 'a', 2)")
         yield database, vectors

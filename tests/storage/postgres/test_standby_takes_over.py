@@ -94,8 +94,12 @@ def take_over(pair: ServerPair, folder: Path, memory: Memory) -> tuple[list[list
 def held(vectors: VectorStore, table: str) -> dict[str, bytes]:
     """Return the vectors that a node holds of a table, by id."""
     assert isinstance(vectors, PostgresVectors)
-    kept = vectors._held[table]
-    return {id: kept._matrix[place].tobytes() for id, place in kept._place.items()}
+    deadline = time.monotonic() + 20
+    while (tables := vectors._held.current()) is None:
+        assert time.monotonic() < deadline, "no rows are held"
+    cache = getattr(tables, table)
+    assert cache._rows is not None
+    return {id: vector.tobytes() for id, vector in cache._rows.vectors_of(list(cache._rows.place)).items()}
 
 
 def check_current(memory: Memory, folder: Path) -> None:

@@ -7,12 +7,12 @@ proven to find the best rows, every word finds candidates.
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 from psycopg import sql
 
 from hydramem.storage import bm25
+from hydramem.storage.cached_rows.word_index import TextStatistics
 from hydramem.storage.postgres.connection import Connection
 from hydramem.storage.postgres.vectors.vector_schema import SpaceTables
 from hydramem.storage.vector_rows import Scored, best_first
@@ -73,22 +73,8 @@ _SEARCH = f"""
 """
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class TextStatistics:
-    """What BM25 needs to know of all rows.
-
-    Attributes:
-        rows, length: How many rows there are, and how many words they have in all.
-        holding: How many rows hold each word that is asked for; scaled from the last count for frequent ones.
-    """
-
-    rows: int
-    length: int
-    holding: Mapping[str, int]
-
-
 def text_statistics(connection: Connection, tables: SpaceTables, asked: Sequence[str]) -> TextStatistics:
-    """Return the statistics of all rows that the connection may see."""
+    """Return the statistics of all rows that the connection may see; those of frequent words are scaled."""
     found = connection.execute(tables.naming(_STATISTICS), [[*asked, ""]]).fetchall()
     _, rows, length = next(row for row in found if row[0] is None)
     counted = {word: (holding, bool(frequent)) for word, holding, frequent in found if word is not None}

@@ -21,8 +21,20 @@ MOST_INDEXED_DIMENSION = 2000
 _MOST_PLAIN_DIMENSION = 1800
 _SPACE = re.compile(r"[a-z0-9_]{1,40}")
 _INDICES = ("project", "written", "vectors")
-_TABLES = ("chunks", "entities", "texts", "postings", "text_counts", "frequent_words")
+_TABLES = ("chunks", "entities", "texts", "postings", "text_counts", "frequent_words", "gone")
 
+# The ids of rows that were deleted, for those who hold them in memory; upkeep forgets them.
+_CREATE_GONE = (
+    """
+    create table if not exists {gone} (
+        id text collate "C" not null,
+        kind text not null,
+        project text collate "C" not null,
+        written xid8 not null default pg_current_xact_id(),
+        at timestamptz not null default now()
+    )""",
+    "create index if not exists {gone_written} on {gone} (written)",
+)
 _CREATE = (
     f"""
     create table if not exists {{chunks}} (
@@ -82,6 +94,7 @@ _CREATE = (
         rows bigint not null,
         primary key (word, project)
     )""",
+    *_CREATE_GONE,
 )
 
 
@@ -102,7 +115,7 @@ class SpaceTables:
         self._names = {
             **{name: sql.Identifier(database.schema, f"{self.space}_{name}") for name in _TABLES},
             # An index is made in its table's schema, and named without it.
-            **{name: sql.Identifier(f"{self.space}_{name}") for name in indices},
+            **{name: sql.Identifier(f"{self.space}_{name}") for name in (*indices, "gone_written")},
         }
 
     @property
@@ -122,6 +135,7 @@ class SpaceTables:
         """
         held = self.stored_dimension(connection)
         if held == dimension:
+            self._add_gone(connection)
             return
         if held is not None:
             raise EmbeddingMismatchError(
@@ -134,11 +148,23 @@ class SpaceTables:
         for statement in _CREATE:
             connection.execute(self.naming(statement, **parts))
 
+    def _add_gone(self, connection: Connection) -> None:
+        """Create the table that spaces of earlier versions lack."""
+        row = connection.execute("select to_regclass(%s)", [self.qualified("gone")]).fetchone()
+        if row is None or row[0] is None:
+            connection.execute("select pg_advisory_xact_lock(hashtextextended('hydramem', 0))")
+            for statement in _CREATE_GONE:
+                connection.execute(self.naming(statement))
+
+    def qualified(self, table: str) -> str:
+        """Return the quoted name of a table with its schema, as `to_regclass` takes it."""
+        return f'"{self.schema}"."{self.space}_{table}"'
+
     def stored_dimension(self, connection: Connection) -> int | None:
         """Return the length of the vectors that the tables hold; None where there are no tables."""
         row = connection.execute(
             "select atttypmod from pg_attribute where attname = 'embedding' and attrelid = to_regclass(%s)",
-            [f'"{self.schema}"."{self.space}_chunks"'],
+            [self.qualified("chunks")],
         ).fetchone()
         return None if row is None else int(row[0])
 

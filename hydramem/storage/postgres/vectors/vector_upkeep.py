@@ -22,6 +22,8 @@ _VACUUM_AFTER = 2000
 _FREQUENT = 1000
 _GROWTH = 1.1
 
+# Who holds rows in memory and has not read for half as long reads all of them again (`HeldRows`).
+_FORGET_GONE = "delete from {gone} where at < now() - interval '2 hours'"
 _FOLD = """
     with folded as (delete from {text_counts} returning project, rows, words)
     insert into {text_counts} (project, rows, words)
@@ -91,6 +93,7 @@ class VectorUpkeep:
             self._build(wait=force)
 
     def _fold(self, connection: Connection) -> None:
+        connection.execute(self._tables.naming(_FORGET_GONE))
         connection.execute(self._tables.naming(_FOLD))
         now, then = connection.execute(self._tables.naming(_ROWS_NOW_AND_THEN)).fetchone() or (0, 0)
         if now > _FREQUENT and now > _GROWTH * then:

@@ -18,7 +18,7 @@ from hydramem.storage.postgres.connection import Connection, Database, Row
 from hydramem.storage.postgres.pipelines import one_pipeline
 from hydramem.storage.postgres.row_security import secure_tables
 from hydramem.storage.postgres.vectors.chunk_conditions import chunk_conditions
-from hydramem.storage.postgres.vectors.held_vectors import HeldVectors
+from hydramem.storage.postgres.vectors.held_rows import HeldRows, HeldTables
 from hydramem.storage.postgres.vectors.stored_text import escaped, findable, plain
 from hydramem.storage.postgres.vectors.text_rows import (
     indexed_words,
@@ -49,9 +49,12 @@ from hydramem.storage.vector_rows import (
 )
 from hydramem.text.search_terms import MAX_QUERY_CHARS
 
-# Nearest rows of every project that are tested against a filter: so many, or so many for each wanted.
-_FEW_CANDIDATES = 300
-_CANDIDATES_OF_LIMIT = 12
+_DELETE = """
+    with removed as (delete from {%s} where id = any(%%s) returning *), noted as (
+        insert into {gone} (id, kind, project) select id, '%s', project from removed
+    )
+    select %s from removed
+"""
 
 
 def open_vectors(
@@ -95,10 +98,7 @@ class PostgresVectors:
         self._tables = tables
         self._dimension = dimension
         self._upkeep = upkeep
-        self._held = {
-            table: HeldVectors(database, tables, table, dimension, upkeep.index_rows)
-            for table in ("chunks", "entities")
-        }
+        self._held = HeldRows(database, tables, dimension, upkeep.index_rows)
 
     @property
     def dimension(self) -> int:
@@ -121,6 +121,7 @@ class PostgresVectors:
             return
         texts = {escaped(id): searched_text(latest[id].chunk) for id in sorted(latest)}
         with self._database.transaction() as connection, one_pipeline(connection):
+            self._database.note_vectors()
             if entity_rows:
                 self._upsert(connection, "entities", ENTITY_COLUMNS, entity_rows)
             if chunk_rows:
@@ -145,55 +146,56 @@ class PostgresVectors:
         gone_chunks, gone_entities = sorted(findable(chunks)), sorted(findable(entities))
         if not (gone_chunks or gone_entities):
             return
-        naming = self._tables.naming
         with self._database.transaction() as connection:
+            self._database.note_vectors()
             if gone_chunks:
-                numbers = connection.execute(
-                    naming("delete from {chunks} where id = any(%s) returning number"), [gone_chunks]
-                )
-                remove_texts(connection, self._tables, [row[0] for row in numbers.fetchall()])
+                statement = _DELETE % ("chunks", "chunks", "number")
+                numbers = connection.execute(self._tables.naming(statement), [gone_chunks]).fetchall()
+                remove_texts(connection, self._tables, [row[0] for row in numbers])
             if gone_entities:
-                connection.execute(naming("delete from {entities} where id = any(%s)"), [gone_entities])
+                statement = _DELETE % ("entities", "entities", "id")
+                connection.execute(self._tables.naming(statement), [gone_entities])
 
     def nearest(self, vector: Vector, where: ChunkFilter, limit: int) -> tuple[Scored, ...]:
         """Return the chunks nearest by cosine among those that the filter admits, best first."""
-        condition, values = chunk_conditions(where)
-        return self._nearest("chunks", vector, condition, values, limit)
-
-    def nearest_entities(self, vector: Vector, projects: Sequence[str], limit: int) -> tuple[Scored, ...]:
-        """Return the entities whose name is nearest by cosine, best first."""
-        condition, values = "true", dict[str, Any]()
-        if projects:
-            condition, values = "c.project = any(%(project)s::text[])", {"project": findable(projects)}
-        return self._nearest("entities", vector, condition, values, limit)
-
-    def _nearest(
-        self, table: str, vector: Vector, condition: str, values: Mapping[str, Any], limit: int
-    ) -> tuple[Scored, ...]:
         query = checked_vector(vector, self._dimension, name="the query")
         if limit <= 0:
             return ()
-        found = self._nearest_held(table, query, condition, values, limit)
-        return self._nearest_stored(table, query, condition, values, limit) if found is None else found
+        condition, values = chunk_conditions(where)
+        held = self._held.current()
+        found = None if held is None else held.chunks.nearest(query, where, (), limit)
+        if found is None or not self._may_see("chunks", found, condition, values):
+            return self._nearest_stored("chunks", query, condition, values, limit)
+        return found
 
-    def _nearest_held(
-        self, table: str, query: Vector, condition: str, values: Mapping[str, Any], limit: int
-    ) -> tuple[Scored, ...] | None:
-        """Search in memory, and ask the database which of the nearest pass; None where too few do."""
-        wanted = max(_FEW_CANDIDATES, _CANDIDATES_OF_LIMIT * limit)
-        near = self._held[table].candidates(query, wanted)
-        if near is None:
-            return None
-        search = self._tables.naming(
-            f"select c.id from {{{table}}} c where c.id = any(%(ids)s) and {condition}"
-        )
+    def nearest_entities(self, vector: Vector, projects: Sequence[str], limit: int) -> tuple[Scored, ...]:
+        """Return the entities whose name is nearest by cosine, best first."""
+        query = checked_vector(vector, self._dimension, name="the query")
+        if limit <= 0:
+            return ()
+        condition, values = "true", dict[str, Any]()
+        if projects:
+            condition, values = "c.project = any(%(project)s::text[])", {"project": findable(projects)}
+        held = self._held.current()
+        found = None if held is None else held.entities.nearest(query, None, projects, limit)
+        if found is None or not self._may_see("entities", found, condition, values):
+            return self._nearest_stored("entities", query, condition, values, limit)
+        return found
+
+    def _may_see(
+        self, table: str, found: Sequence[Scored], condition: str, values: Mapping[str, Any]
+    ) -> bool:
+        """Say whether the call may see what was found in memory, which holds every project's rows.
+
+        Of a call for some projects the database decides that, as it does of every row that it returns.
+        """
+        if not self._database.is_bounded:
+            return True
+        ids = findable([hit.id for hit in found])
+        search = f"select count(*) from {{{table}}} c where c.id = any(%(ids)s) and {condition}"
         with self._database.reading() as connection:
-            rows = connection.execute(search, {**values, "ids": [id for id, _ in near]}).fetchall()
-        passing = {row[0] for row in rows}
-        if len(passing) < limit and len(near) == wanted:
-            return None
-        found = [(plain(id), min(1.0, max(-1.0, score))) for id, score in near if id in passing]
-        return best_first((id for id, _ in found), (score for _, score in found), limit)
+            row = connection.execute(self._tables.naming(search), {**values, "ids": ids}).fetchone()
+        return row is not None and row[0] == len(ids)
 
     def _nearest_stored(
         self, table: str, query: Vector, condition: str, values: Mapping[str, Any], limit: int
@@ -221,6 +223,8 @@ class PostgresVectors:
         asked = indexed_words(query[:MAX_QUERY_CHARS])
         if limit <= 0 or not asked:
             return ()
+        if (held := self._unbounded_rows()) is not None:
+            return held.words.matching(asked, lambda ids: held.chunks.admitted(ids, where), limit)
         condition, values = chunk_conditions(where)
         with self._database.reading() as connection:
             found = best_matches(connection, self._tables, asked, condition, values, limit)
@@ -232,13 +236,22 @@ class PostgresVectors:
         read: list[Counter[str]] = [indexed_words(text) for text in texts]
         if not any(asked.keys() & counts.keys() for counts in read):
             return (0.0,) * len(read)
-        with self._database.reading() as connection:
-            known = text_statistics(connection, self._tables, list(asked))
+        if (held := self._unbounded_rows()) is not None:
+            known = held.words.statistics(asked)
+        else:
+            with self._database.reading() as connection:
+                known = text_statistics(connection, self._tables, list(asked))
         return bm25.text_scores(asked, read, known.holding, known.rows, known.length)
+
+    def _unbounded_rows(self) -> HeldTables | None:
+        """Return the rows in memory for a call that may see all; for others the database counts."""
+        return None if self._database.is_bounded else self._held.current()
 
     def vectors(self, chunks: Sequence[str]) -> Mapping[str, Vector]:
         """Return the vectors of chunks by id; those without one are left out."""
-        return self._vectors("chunks", chunks)
+        held = self._unbounded_rows()
+        found = None if held is None else held.chunks.vectors(chunks)
+        return self._vectors("chunks", chunks) if found is None else found
 
     def entity_vectors(self, entities: Sequence[str]) -> Mapping[str, Vector]:
         """Return the same of entities."""
@@ -283,6 +296,10 @@ class PostgresVectors:
 
     def chunks_without_vector(self, among: Sequence[str] | None = None) -> frozenset[str]:
         """Return the ids of the chunks that are held without a vector, of all or of those named."""
+        if among is not None and (held := self._unbounded_rows()) is not None:
+            absent = held.chunks.without_vector(among)
+            if absent is not None:
+                return frozenset(absent)
         statement = "select id from {chunks} where embedding is null"
         found = (
             self._rows(statement)
@@ -320,6 +337,7 @@ class PostgresVectors:
 
     def close(self) -> None:
         """Wait for an index that is being built; the database is closed by who opened it."""
+        self._held.close()
         self._upkeep.close()
 
     def _rows(self, statement: str, values: Sequence[Any] = (), *, binary: bool = False) -> list[Row]:

@@ -1,14 +1,13 @@
 """Rows of a table as arrays: vectors, the columns that filters look at, and the table's own row numbers."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from datetime import datetime
+from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from hydramem.storage.chunk_filter import ChunkFilter, within_scope
-from hydramem.storage.lance.filters import microseconds
 from hydramem.storage.vector_rows import Vector
 
 if TYPE_CHECKING:
@@ -39,8 +38,15 @@ _NUMBERS: Mapping[str, tuple[Any, Any]] = {
 # Vectors whose length is 1 but for rounding are held as they came.
 _ROUNDING = 1e-6
 
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+
 # Rows that were replaced or removed are left out once they are as many, and this share.
-GONE_ROWS, _GONE_SHARE = 2000, 0.2
+GONE_ROWS, GONE_SHARE = 2000, 0.2
+
+
+def microseconds(moment: datetime) -> int:
+    """Return a moment as it is held: microseconds since 1970, exact over the years 1 to 9999."""
+    return (moment - _EPOCH) // timedelta(microseconds=1)
 
 
 def row_array_columns(names: Sequence[str]) -> tuple[str, ...]:
@@ -71,8 +77,8 @@ class RowArrays:
         # Whether a vector is held in another length than it came in.
         self.scaled = False
         self._vectors = 0
-        self._here = _Growing(np.bool_)
-        self._slots = _Growing(np.int32)
+        self._here = GrowingArray(np.bool_)
+        self._slots = GrowingArray(np.int32)
         self._words = {name: _Codes() for name in columns if name in _WORDS}
         self._lists = {name: _Codes() for name in columns if name in _LISTS}
         self._numbers = {name: _Numbers(*_NUMBERS[name]) for name in columns if name in _NUMBERS}
@@ -157,7 +163,7 @@ class RowArrays:
     def wasteful(self) -> bool:
         """Whether so many rows are gone that it pays to read the table again."""
         gone = len(self.ids) - len(self.place)
-        return gone > max(GONE_ROWS, _GONE_SHARE * len(self.ids))
+        return gone > max(GONE_ROWS, GONE_SHARE * len(self.ids))
 
     def admitted(self, where: ChunkFilter | None, projects: Sequence[str]) -> Mask:
         """Say for each row whether it is there and passes a filter, or, without one, is of some project."""
@@ -206,7 +212,7 @@ class RowArrays:
         return mask & (numbers.view() > microseconds(moment)) if numbers.any else mask
 
 
-class _Growing:
+class GrowingArray:
     """An array that grows at the end."""
 
     def __init__(self, dtype: Any) -> None:
@@ -233,7 +239,7 @@ class _Numbers:
 
     def __init__(self, dtype: Any, missing: Any) -> None:
         self._missing = missing
-        self._column = _Growing(dtype)
+        self._column = GrowingArray(dtype)
         self.any = False
 
     def extend(self, column: "pa.ChunkedArray") -> None:
@@ -252,7 +258,7 @@ class _Codes:
 
     def __init__(self) -> None:
         self._codes: dict[Any, int] = {}
-        self._column = _Growing(np.int32)
+        self._column = GrowingArray(np.int32)
         self._nulls = False
 
     def extend(self, column: "pa.ChunkedArray") -> None:

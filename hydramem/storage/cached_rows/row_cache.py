@@ -1,8 +1,8 @@
 """A table's rows in memory: exact cosine with every row that a filter admits, filters for full text, ids.
 
-Reading 100,000 vectors from a table and testing its columns takes LanceDB a hundred milliseconds and more;
-one pass over the same numbers in memory takes about five. It costs 4 bytes a dimension and some 400 more a
-row: 190 MB for 100,000 rows of 384 dimensions.
+Reading 100,000 vectors from a table and testing its columns takes LanceDB and PostgreSQL a hundred
+milliseconds and more; one pass over the same numbers in memory takes about five. It costs 4 bytes a dimension
+and some 400 more a row: 190 MB for 100,000 rows of 384 dimensions.
 """
 
 import os
@@ -17,8 +17,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hydramem.core.freed_memory import return_freed_memory
+from hydramem.storage.cached_rows.row_arrays import BLOCK, Mask, RowArrays, row_array_columns
 from hydramem.storage.chunk_filter import ChunkFilter
-from hydramem.storage.lance.row_arrays import BLOCK, Mask, RowArrays, row_array_columns
 from hydramem.storage.vector_rows import Scored, Vector, best_first
 
 if TYPE_CHECKING:
@@ -57,6 +57,11 @@ class RowCache:
         return 0 if cached is None else len(cached)
 
     # Following the table ------------------------------------------------------------------------
+    def load(self) -> None:
+        """Read the rows now, and not at the first search."""
+        with self._lock:
+            self._loaded()
+
     @contextmanager
     def dropped_on_error(self) -> Iterator[None]:
         """Forget the rows where a change of the table fails: its outcome is unknown."""
@@ -215,57 +220,3 @@ def _score(blocks: Sequence[Vector], left: Iterator[int], unit: Vector, scores: 
 @cache
 def _executor() -> ThreadPoolExecutor:
     return ThreadPoolExecutor(_THREADS, thread_name_prefix="hydramem-cosine")
-
-
-class RowIds:
-    """The ids of a table and the hashes of its mirrored columns.
-
-    It takes some 250 bytes a row. Filled from the table, and kept in step with it by the table's writer.
-    """
-
-    def __init__(self, rows: "pa.Table", without_vector: Callable[[Sequence[str]], Iterable[str]]) -> None:
-        """Take the table as it is.
-
-        Args:
-            rows: Columns `id` and `mirror` of every row.
-            without_vector: Says which of some rows have no vector. To ask it of all takes a second where a
-                hundred thousand have one, so it is asked of those that it matters of.
-        """
-        self._mirrors = dict(zip(rows["id"].to_pylist(), rows["mirror"].to_pylist(), strict=True))
-        self._without_vector = without_vector
-        self._bare: dict[str, bool] = {}
-
-    def holds_any(self, rows: "pa.Table") -> bool:
-        """Say whether the table has a row of one of these ids."""
-        return any(id in self._mirrors for id in rows["id"].to_pylist())
-
-    def those_held(self, ids: Iterable[str]) -> list[str]:
-        """Return those of some ids that the table has a row of."""
-        return [id for id in ids if id in self._mirrors]
-
-    def changed(self, rows: "pa.Table") -> "pa.Table":
-        """Return those rows that the table does not have already; one that has a vector, or had, counts."""
-        ids = rows["id"].to_pylist()
-        cached = zip(ids, rows["mirror"].to_pylist(), rows["vector"].is_null().to_pylist(), strict=True)
-        same = self._bare_of([id for id, mirror, bare in cached if bare and self._mirrors.get(id) == mirror])
-        differs = [id not in same for id in ids]
-        return rows if all(differs) else rows.filter(differs)
-
-    def _bare_of(self, ids: Sequence[str]) -> set[str]:
-        unknown = [id for id in ids if id not in self._bare]
-        if unknown:
-            found = set(self._without_vector(unknown))
-            self._bare |= {id: id in found for id in unknown}
-        return {id for id in ids if self._bare[id]}
-
-    def put(self, rows: "pa.Table") -> None:
-        """Note rows that were written."""
-        ids, mirrors = rows["id"].to_pylist(), rows["mirror"].to_pylist()
-        self._mirrors.update(zip(ids, mirrors, strict=True))
-        self._bare.update(zip(ids, rows["vector"].is_null().to_pylist(), strict=True))
-
-    def remove(self, ids: Iterable[str]) -> None:
-        """Note rows that were deleted."""
-        for id in ids:
-            self._mirrors.pop(id, None)
-            self._bare.pop(id, None)
