@@ -58,3 +58,24 @@ def test_a_commit_with_its_vectors_waits_for_seven_answers(traced: tuple[Memory,
         commit_one(memory, next(numbers))
     # The lock; the feed; the rows that are there; the rows; the vectors; the commit; the lock's end.
     assert trips.least(lambda: commit_one(memory, next(numbers))) <= 7
+
+
+def test_a_recall_waits_for_one_answer_and_one_after_a_write_for_two(
+    traced: tuple[Memory, RoundTrips],
+) -> None:
+    memory, trips = traced
+    questions = (f"where is parcel {number}, and who paints?" for number in itertools.count(100))
+    assert memory.recall(next(questions)).hits
+    # The chunks that it returns, from the graph. What vectors and words find is held in memory.
+    assert trips.least(lambda: memory.recall(next(questions))) == 1
+
+    def write_and_recall() -> None:
+        number = next(numbers)
+        commit_one(memory, number)
+        assert memory.recall(f"note {number}").hits[0].text == f"Note {number}."
+
+    numbers = itertools.count()
+    for _ in range(8):
+        write_and_recall()
+    # What was written since is read at once.
+    assert trips.least(write_and_recall) <= 9
