@@ -90,6 +90,28 @@ def test_what_four_processes_remember_a_fifth_finds_within_a_second(tmp_path: Pa
     run_four(tmp_path, schema, 10)
 
 
+def test_what_a_node_commits_another_that_holds_rows_in_memory_finds_within_a_second(
+    tmp_path: Path, schema: str
+) -> None:
+    with (
+        connect(tmp_path / "here", project="p", config=settings(schema)) as here,
+        connect(tmp_path / "there", project="p", config=settings(schema)) as there,
+    ):
+        took = []
+        for number in range(6):
+            here.recall("what is held is read at the first search")
+            kept = there.remember(memory_text("ann", number))
+            begin = time.monotonic()
+            while kept.id not in [hit.id for hit in here.recall(memory_text("ann", number)).hits]:
+                assert time.monotonic() < begin + 10
+            took.append(time.monotonic() - begin)
+            there.forget([kept.id])
+            begin = time.monotonic()
+            while here.recall(memory_text("ann", number)).hits:
+                assert time.monotonic() < begin + 10
+        assert min(took) < 1.0
+
+
 @pytest.mark.slow
 @pytest.mark.timeout(900)
 def test_what_four_processes_remember_at_length_a_fifth_finds(tmp_path: Path, schema: str) -> None:

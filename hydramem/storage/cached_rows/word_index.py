@@ -8,6 +8,7 @@ import threading
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from struct import Struct
 from typing import Any
 
 import numpy as np
@@ -22,6 +23,7 @@ Admitted = Callable[[Sequence[str]], Sequence[bool]]
 
 # Of the best rows, so many for each wanted are tested against a filter first; then more and more.
 _TAKEN_OF_LIMIT, _MORE = 2, 8
+_PAIR = Struct("=ii")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -54,6 +56,8 @@ class WordIndex:
         self._versions: list[int] = []
         # Pairs of a place and a count, as 32-bit integers one after the other.
         self._pairs: dict[str, bytes] = {}
+        # Those of rows that came since a word was last read: a common word's many are not copied for each row.
+        self._added: dict[str, bytearray] = {}
 
     def load(
         self,
@@ -91,8 +95,7 @@ class WordIndex:
             place = len(self._ids)
             self._append([id], [counted.total()], [version])
             for word, count in counted.items():
-                pair = np.array([place, count], dtype=np.int32).tobytes()
-                self._pairs[word] = self._pairs.get(word, b"") + pair
+                self._added.setdefault(word, bytearray()).extend(_PAIR.pack(place, count))
 
     def remove(self, ids: Iterable[str]) -> None:
         """Take rows out; ids that are not there are no error."""
@@ -118,10 +121,15 @@ class WordIndex:
     def _read(self, words: Iterable[str]) -> tuple[dict[str, NDArray[Any]], NDArray[Any], NDArray[Any]]:
         """Return the pairs of words, which rows are there, and their lengths."""
         with self._lock:
-            pairs = {word: self._pairs.get(word, b"") for word in words}
+            pairs = {word: self._pairs_of(word) for word in words}
             here, lengths = self._here.view(), self._lengths.view()
         found = {word: np.frombuffer(held, dtype=np.int32).reshape(-1, 2) for word, held in pairs.items()}
         return found, here, lengths
+
+    def _pairs_of(self, word: str) -> bytes:
+        if (added := self._added.pop(word, None)) is not None:
+            self._pairs[word] = self._pairs.get(word, b"") + added
+        return self._pairs.get(word, b"")
 
     def matching(self, asked: Counter[str], admitted: Admitted, limit: int) -> tuple[Scored, ...]:
         """Return the rows that match words best by BM25 among those that are admitted, ties by id.

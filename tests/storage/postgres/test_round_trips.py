@@ -9,8 +9,9 @@ import pytest
 
 pytest.importorskip("psycopg", reason="needs the extra `postgres`")
 
-from hydramem import Memory
+from hydramem import ExtractedChunk, Memory
 from hydramem.core.config import Config, EmbeddingConfig, StorageConfig
+from hydramem.core.row_types import ChunkKind
 from hydramem.memory_api.memory import connect
 from hydramem.storage.changes import record
 from hydramem.storage.postgres.connection import Database
@@ -60,22 +61,35 @@ def test_a_commit_with_its_vectors_waits_for_seven_answers(traced: tuple[Memory,
     assert trips.least(lambda: commit_one(memory, next(numbers))) <= 7
 
 
-def test_a_recall_waits_for_one_answer_and_one_after_a_write_for_two(
+def test_a_recall_waits_for_one_answer_and_for_two_more_where_hits_have_links(
     traced: tuple[Memory, RoundTrips],
 ) -> None:
     memory, trips = traced
-    questions = (f"where is parcel {number}, and who paints?" for number in itertools.count(100))
-    assert memory.recall(next(questions)).hits
-    # The chunks that it returns, from the graph. What vectors and words find is held in memory.
-    assert trips.least(lambda: memory.recall(next(questions))) == 1
+    memory.ingest_extracted("herons", [ExtractedChunk(text="Herons nest in reeds.")])
+    memory.drain()
+    numbers = itertools.count()
+
+    def recall(question: str, kind: ChunkKind) -> None:
+        assert memory.recall(f"{question} {next(numbers)}", kinds=[kind]).hits
+
+    # The chunks that it returns, from the graph: what vectors and words find is held in memory.
+    assert trips.least(lambda: recall("where do herons nest", "passage")) == 1
+    # The links of the memories that it returns; the memories at their other ends.
+    assert trips.least(lambda: recall("where is the parcel of Ada, and who paints", "note")) <= 3
+
+
+def test_a_recall_after_a_write_waits_for_one_more_answer(traced: tuple[Memory, RoundTrips]) -> None:
+    memory, trips = traced
+    memory.drain()
+    numbers = itertools.count()
 
     def write_and_recall() -> None:
         number = next(numbers)
         commit_one(memory, number)
-        assert memory.recall(f"note {number}").hits[0].text == f"Note {number}."
+        found = memory.recall(f"Note {number}.", limit=100).hits
+        assert f"c{number}" in [hit.id for hit in found]
 
-    numbers = itertools.count()
     for _ in range(8):
         write_and_recall()
-    # What was written since is read at once.
-    assert trips.least(write_and_recall) <= 9
+    # What was written since, read at once; the chunks; the links of the memories among them, and their ends.
+    assert trips.least(write_and_recall) <= 7 + 4

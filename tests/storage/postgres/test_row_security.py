@@ -193,7 +193,10 @@ def test_a_search_without_a_filter_finds_what_its_project_has(
     _, vectors = as_p1
     everything = ChunkFilter(states=())
     assert [hit.id for hit in vectors.nearest(_VECTOR, everything, 10)] == ["c1p1"]
+    assert [hit.id for hit in vectors.nearest(_VECTOR, ChunkFilter(projects=("p1",)), 10)] == ["c1p1"]
+    assert vectors.nearest(_VECTOR, ChunkFilter(projects=("p2",)), 10) == ()
     assert [hit.id for hit in vectors.matching("otters keeps p2", everything, 10)] == ["c1p1"]
+    assert vectors.chunks_without_vector(["c1p1", "c1p2"]) == frozenset()
     assert [hit.id for hit in vectors.nearest_entities(_VECTOR, (), 10)] == ["e1p1"]
     assert vectors.chunk_hashes().keys() == vectors.vectors(["c1p1", "c1p2"]).keys() == {"c1p1"}
     foreign = rows.chunk("c1p2", "taken over", project="p1")

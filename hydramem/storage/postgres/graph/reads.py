@@ -1,6 +1,6 @@
 """Reads of any table: by id, by an edge's end, by conditions with paging, and scans in batches."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
@@ -72,6 +72,18 @@ class PostgresReads(GraphStore):
             f'WHERE c."{column}" = ANY(%(ids)s::text[])'
         )
         return list(self._decoded(table, statement, {"ids": wanted}))
+
+    def _edges_around(self, table: EdgeTable, ids: Sequence[str]) -> Iterable[Any]:
+        """Return the edges that have one of these nodes at either end, each once, by one statement."""
+        wanted = list(dict.fromkeys(ids))
+        if not wanted:
+            return ()
+        at_an_end = " UNION ".join(
+            f'SELECT c.* FROM {table_name(table)} c WHERE c."{end}" = ANY(%(ids)s::text[])'
+            for end in table.ends
+        )
+        statement = f"SELECT {row_columns(table)} FROM ({at_an_end}) c"
+        return self._decoded(table, statement, {"ids": wanted})
 
     def relations_between(self, pairs: Sequence[tuple[str, str]]) -> tuple[Relation, ...]:
         """Return every relation from the first to the second of each pair; others of either are not read."""
