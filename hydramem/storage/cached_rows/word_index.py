@@ -56,7 +56,7 @@ class WordIndex:
         self._versions: list[int] = []
         # Pairs of a place and a count, as 32-bit integers one after the other.
         self._pairs: dict[str, bytes] = {}
-        # Those of rows that came since a word was last read: a common word's many are not copied for each row.
+        # Those of rows that came since a word was last read: for one row, no pairs of many are copied.
         self._added: dict[str, bytearray] = {}
 
     def load(

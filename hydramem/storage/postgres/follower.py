@@ -26,7 +26,7 @@ Follow = Callable[[Write | None, tuple[str, ...], bool], None]
 None in the place of rows: what was written is not known, so nothing that is held of these projects is right;
 of no projects means of all.
 """
-_LONGEST_SILENCE_S = 1.0
+_LONGEST_SILENCE_S = 0.8
 _PAUSE_AFTER_ERROR_S = 0.5
 
 
@@ -68,6 +68,8 @@ class Follower:
         """
         # A call that may see some projects alone reads the feed of all: it is this process's, not the call's.
         contextvars.Context().run(self._catch_up)
+        # Who decides on what to write relies on nothing that was read before.
+        self._graph.database.writes.note()
 
     def _catch_up(self) -> None:
         with self._one_reader:
@@ -80,7 +82,8 @@ class Follower:
                     write = None if row.keys is None else self._as_write(row)
                     self._follow(write, row.projects, row.jobs > 0)
             self._behind = False
-        self._graph.database.writes.note()
+        if rows is None or rows:
+            self._graph.database.writes.note()
 
     def _as_write(self, row: FeedRow) -> Write:
         graph = self._graph
@@ -139,7 +142,7 @@ class Follower:
             try:
                 while not self._closing.is_set():
                     with self._in_order:
-                        self.catch_up()
+                        self._catch_up()
                     writes.followed = True
                     writes.refresh()
                     self._wait(connection, selector)

@@ -107,7 +107,7 @@ class HeldRows:
         for _ in range(2):
             if self._held is None:
                 self._wait_for_rows()
-            if (held := self._read_changed()) is not None or self._refused:
+            if (held := self._read_changed(_LONGEST_BEHIND_S)) is not None or self._refused:
                 return held
         return None
 
@@ -157,11 +157,15 @@ class HeldRows:
         filters = CHUNK_FILTERS if table == "chunks" else ENTITY_FILTERS
         return RowCache(("id", "vector", *filters), self._dimension, read)
 
-    def _read_changed(self) -> HeldTables | None:
-        """Bring what is held up to date, unless it is; None where nothing is held."""
+    def _read_changed(self, behind_s: float) -> HeldTables | None:
+        """Bring what is held up to date, unless it is; None where nothing is held.
+
+        Args:
+            behind_s: For how long it counts as up to date while nothing is heard of.
+        """
         with self._lock:
             held = self._held
-            if held is None or not self._is_behind(held):
+            if held is None or not self._is_behind(held, behind_s):
                 return held
             read_at, writes = monotonic(), self._database.writes.count
             with self._database.apart() as connection:
@@ -178,13 +182,13 @@ class HeldRows:
                 self._held = None
             return self._held
 
-    def _is_behind(self, held: HeldTables) -> bool:
+    def _is_behind(self, held: HeldTables, behind_s: float) -> bool:
         writes = self._database.writes
         return (
             not writes.followed
             or held.writes != writes.count
             or held.epoch != self._database.epoch
-            or monotonic() - held.read_at > _LONGEST_BEHIND_S
+            or monotonic() - held.read_at > behind_s
         )
 
     def _must_read_all(self, held: HeldTables, changed: ChangedRows, epoch: int) -> bool:
@@ -218,7 +222,7 @@ class HeldRows:
     def _follow(self) -> None:
         """Read what others have written, so that no search has to."""
         if self._held is not None and monotonic() - self._used_at < _UNUSED_S and not self._closing:
-            self._read_changed()
+            self._read_changed(_LONGEST_BEHIND_S / 2)
 
     def close(self) -> None:
         """Hold nothing any more; harmless when repeated."""
