@@ -1,7 +1,7 @@
 """The words of a table's rows in memory: BM25 of every row that has a word of a query, in one pass.
 
-It takes 8 bytes for each word of each row, and some 150 for each word that is known: about 0.5 kB a row of
-50 words.
+It takes 8 bytes for each word of each row, and some 200 for each word that is known: 13 MB for 20,000 rows of
+45 words each.
 """
 
 import threading
