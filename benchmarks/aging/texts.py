@@ -144,13 +144,14 @@ def _spread(rows: Sequence[T], share: float) -> tuple[T, ...]:
     return tuple(rows[place * len(rows) // most] for place in range(most))
 
 
-def read_texts(folder: Path = TEXTS) -> Texts:
+def read_texts(folder: Path = TEXTS, *, author: str | None = None) -> Texts:
     """Read the texts of all authors, in the order of their names.
 
     Args:
         folder: Holds a folder for each author.
+        author: Read those of this one alone.
     """
-    authors = sorted(each for each in folder.iterdir() if each.is_dir())
+    authors = sorted(each for each in folder.iterdir() if each.is_dir() and author in (None, each.name))
     return Texts(
         told_again=tuple(_told_again(row) for each in authors for row in _rows(each / "told_again.jsonl")),
         changed=tuple(_changed(row) for each in authors for row in _rows(each / "changed.jsonl")),

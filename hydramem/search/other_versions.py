@@ -16,7 +16,7 @@ from hydramem.graph.snapshot.snapshot import LINK, STATES, Snapshot
 from hydramem.search.candidate_scores import FusedScore, RecallCandidate
 from hydramem.search.passages import surroundings
 from hydramem.storage.chunk_filter import ChunkFilter, covers
-from hydramem.text.restated_text import CONFIRMED_SAME, SURELY_SAME, can_restate, fullness, same_anchors
+from hydramem.text.restated_text import SURELY_SAME, anchor_count, can_restate, nothing_decisive_differs
 from hydramem.text.shown_text import one_line
 
 VERSION_TYPES = ("may_supersede", "supersedes", "duplicates")
@@ -114,11 +114,11 @@ def without_duplicates(
 ) -> tuple[RecallCandidate, ...]:
     """Leave one of the candidates that say the same, with nearly the best score of them; it names the others.
 
-    The fullest text leads, else the later one: what says the same may say less. Texts that differ in a number
-    or a name, or fill one frame otherwise, stay two, and so do those of a doubtful link.
+    The text with most numbers and names leads, and of several the one told last. Texts that differ in a
+    number or a name, or fill one frame otherwise, stay two, and so do those of a doubtful link.
     """
     pairs = {
-        frozenset((one.newer, one.older)): one.probability
+        frozenset((one.newer, one.older))
         for one in links
         if one.type == "duplicates" and one.probability >= SURELY_SAME
     }
@@ -135,7 +135,7 @@ def without_duplicates(
 
 
 def _says_again(
-    one: RecallCandidate, group: Sequence[RecallCandidate], pairs: Mapping[frozenset[str], float]
+    one: RecallCandidate, group: Sequence[RecallCandidate], pairs: Collection[frozenset[str]]
 ) -> bool:
     """Say whether a candidate is linked to one of a group, and can say the same as every one of it."""
     mine = (one.chunk.id, *one.also)
@@ -145,17 +145,17 @@ def _says_again(
     return all(_can_say_the_same(one.chunk, each.chunk, pairs) for each in group)
 
 
-def _can_say_the_same(one: Chunk, other: Chunk, pairs: Mapping[frozenset[str], float]) -> bool:
-    """Say whether the words of two texts let them say the same; of what a model has read they show less."""
-    confirmed = pairs.get(frozenset((one.id, other.id)), 0.0) >= CONFIRMED_SAME
-    return same_anchors(one.text, other.text) if confirmed else can_restate(one.text, other.text)
+def _can_say_the_same(one: Chunk, other: Chunk, pairs: Collection[frozenset[str]]) -> bool:
+    """Say whether the words of two texts let them say the same; of those linked, only what decides."""
+    is_linked = frozenset((one.id, other.id)) in pairs
+    return nothing_decisive_differs(one.text, other.text) if is_linked else can_restate(one.text, other.text)
 
 
 def _leading(group: Sequence[RecallCandidate]) -> RecallCandidate:
-    """Return the fullest of some candidates that say the same, with a score of all and the others' ids."""
+    """Return the leading one of candidates that say the same, with a score of all and the others' ids."""
     if len(group) == 1:
         return group[0]
-    lead = max(group, key=lambda each: (*fullness(each.chunk.text), *_told(each.chunk)))
+    lead = max(group, key=lambda each: (anchor_count(each.chunk.text), *_told(each.chunk)))
     ids = dict.fromkeys(id for each in group for id in (each.chunk.id, *each.also))
     *others, best = sorted(each.fused.score for each in group)
     score = best - _OF_OTHERS * (best - sum(others) / len(others))

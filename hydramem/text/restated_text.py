@@ -24,9 +24,6 @@ from hydramem.text.stated_numbers import StatedNumber, number_difference, stated
 SURELY_SAME = 0.6
 """Probability from which two memories surely say the same: recall makes one hit of those linked so."""
 
-CONFIRMED_SAME = 0.95
-"""Probability from which a model or a person has read both: only numbers and names still must agree."""
-
 _CALENDAR = {
     names[0][:3]: search_stem(names[0])
     for table in ("months", "weekdays")
@@ -84,7 +81,7 @@ def compare_texts(one: str, other: str) -> Comparison:
     if _differ_in_anchors(mine, yours):
         return Comparison(False)
     numbers = number_difference(mine.numbers, yours.numbers)
-    anchors = numbers.shared + len((mine.names | yours.names) & mine.stems & yours.stems)
+    anchors = _anchors(mine, yours, numbers.shared)
     alike = mine.denies == yours.denies
     if ("?" in one) != ("?" in other) or not (alike or anchors >= ENOUGH_ANCHORS):
         return Comparison(False)
@@ -95,8 +92,7 @@ def compare_texts(one: str, other: str) -> Comparison:
         short = can_be_paraphrases(one, other)
         return Comparison(short, short, anchors, alike)
     possible = _may_be_worded_apart(mine.words, yours.words, shared)
-    fewer = min(len(set(mine.words)), len(set(yours.words)))
-    if possible and len(shared) >= _SAME_WORDS * fewer:
+    if possible and _are_nearly_one(mine, yours):
         possible = have_same_words(one, other) or _differ_in_nothing_small(one, other)
     return Comparison(possible, anchors=anchors, denies_alike=alike)
 
@@ -106,15 +102,58 @@ def can_restate(one: str, other: str) -> bool:
     return compare_texts(one, other).possible
 
 
-def same_anchors(one: str, other: str) -> bool:
-    """Say whether two English texts state the same numbers and names, but for one that one of them lacks."""
-    return not _differ_in_anchors(_read(one), _read(other))
+def nothing_decisive_differs(one: str, other: str) -> bool:
+    """Say whether two English texts may be joined where something else shows that they say the same.
+
+    They state the same numbers and names, but for one that one of them lacks; neither has the opposite of a
+    word of the other; one asks only where both do; and where nearly all words are the same, their order is
+    too, and no small word is more. How many words they share, and in which frame, is left to what shows it.
+    """
+    mine, yours = _read(one), _read(other)
+    if _differ_in_anchors(mine, yours) or ("?" in one) != ("?" in other):
+        return False
+    if _has_opposite(mine.stems, yours.stems) or _has_opposite(yours.stems, mine.stems):
+        return False
+    if not _are_nearly_one(mine, yours):
+        return True
+    return have_same_words(one, other) or _differ_in_nothing_small(one, other)
 
 
-def fullness(text: str) -> tuple[int, int]:
-    """Return how much a text says, to compare texts that say the same: its names and numbers, its length."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TextOverlap:
+    """How much two texts share.
+
+    Attributes:
+        of_shorter, of_longer: Share of the different words of content of each that the other has too.
+        anchors: Different numbers and names that both state.
+        lacking: Those that only one of them states.
+    """
+
+    of_shorter: float
+    of_longer: float
+    anchors: int
+    lacking: int
+
+
+def overlap(one: str, other: str) -> TextOverlap:
+    """Return how much two English texts share; the order does not matter."""
+    mine, yours = _read(one), _read(other)
+    numbers = number_difference(mine.numbers, yours.numbers)
+    shared = len(set(mine.words) & set(yours.words))
+    fewer, more = sorted((len(set(mine.words)), len(set(yours.words))))
+    lost, missed = mine.names - yours.stems, yours.names - mine.stems
+    return TextOverlap(
+        of_shorter=shared / max(1, fewer),
+        of_longer=shared / max(1, more),
+        anchors=_anchors(mine, yours, numbers.shared),
+        lacking=numbers.first + numbers.second + len(lost) + len(missed),
+    )
+
+
+def anchor_count(text: str) -> int:
+    """Return how many numbers and names a text states: of two that say the same, one may say less."""
     read = _read(text)
-    return len(read.names) + len(read.numbers), len(text)
+    return len(read.names) + len(read.numbers)
 
 
 @dataclass(frozen=True, slots=True)
@@ -152,6 +191,16 @@ def _differ_in_anchors(mine: _Read, yours: _Read) -> bool:
         or (lost and missed)
         or numbers.first + numbers.second + len(lost) + len(missed) > _MOST_LACKING
     )
+
+
+def _are_nearly_one(mine: _Read, yours: _Read) -> bool:
+    shared = set(mine.words) & set(yours.words)
+    fewer = min(len(set(mine.words)), len(set(yours.words)))
+    return len(shared) >= max(_LEAST_SHARED, _SAME_WORDS * fewer)
+
+
+def _anchors(mine: _Read, yours: _Read, numbers: int) -> int:
+    return numbers + len((mine.names | yours.names) & mine.stems & yours.stems)
 
 
 def _is_code(token: str) -> bool:

@@ -78,8 +78,9 @@ class PairQuestions:
 
     def _ask_further(self, pairs: Sequence[PossibleReplacement], *, least: int) -> list[PossibleReplacement]:
         """Ask the second and third questions that fill a call; return the pairs that wait for one."""
-        left = [pair for pair in pairs if _is_open(self.answers[pair.link.id])]
+        left = list(pairs)
         for number in range(1, len(QUESTIONS)):
+            left = [pair for pair in left if _is_open(self.answers[pair.link.id])]
             some = [pair for pair in left if len(self.answers[pair.link.id]) == number]
             for batch in calls_of(some):
                 if len(batch) >= least:

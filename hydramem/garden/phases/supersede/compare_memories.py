@@ -6,49 +6,49 @@ classifier leans to becomes a link, which ends and hides nothing.
 """
 
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from math import inf
 from typing import assert_never
 
-import numpy as np
-
 from hydramem.core.errors import ModelError
-from hydramem.core.row_types import Chunk, Link, LinkType
+from hydramem.core.row_types import LinkType
+from hydramem.garden.phases.supersede.near_pairs import LEAST_PROMISE, NearPair, open_pairs
 from hydramem.garden.phases.supersede.possible_replacements import (
     MAY_SUPERSEDE,
     PossibleReplacement,
     beginning,
     proposed_pair,
+    settled_link,
 )
 from hydramem.garden.phases.supersede.replacement_probability import (
     LEAST_ASKED,
     LEAST_LINKED,
-    crowd_of,
     replacement_probability,
     speak_of_one_name,
 )
+from hydramem.garden.phases.supersede.same_probability import (
+    LEAST_DUPLICATE,
+    LEAST_JOINED,
+    same_features,
+    same_probability,
+)
 from hydramem.garden.proposals.compared_memories import ComparedMemories
-from hydramem.garden.proposals.exclusions import is_told_apart
 from hydramem.garden.proposals.phase_context import PhaseContext, PhaseWork
 from hydramem.garden.proposals.proposal import Proposal, precondition_hash, quoted
-from hydramem.ingest.knowledge.end_validity import said_at
-from hydramem.ingest.memories.compare.neighbours import LEAST_NEAR, compatible_scopes
 from hydramem.ingest.memories.consolidate.duplicate_or_update import (
+    SAYS_THE_SAME,
     Action,
-    is_repetition,
     link_action,
-    may_touch,
 )
-from hydramem.ingest.memories.consolidate.restatement import restates
+from hydramem.ingest.memories.consolidate.restatement import surely_restates
 from hydramem.ingest.memories.link.link_candidates import LinkProposal, link_of
 from hydramem.ingest.memories.memory_input import STEADY
-from hydramem.ingest.memories.similarity import background, nearness
 from hydramem.llm.pair_classifier import PairJudgement, bounds
 from hydramem.storage.chunk_filter import ChunkFilter, covers
 from hydramem.storage.store import Listing
 from hydramem.storage.write import Write
-from hydramem.text.decisive_marks import have_same_words
+from hydramem.text.restated_text import can_restate, nothing_decisive_differs, overlap
 
 _MOST_MEMORIES = 20_000
 """Newest memories that are compared at all: their vectors are held at once."""
@@ -56,19 +56,8 @@ _MOST_MEMORIES = 20_000
 _MOST_JUDGED = 2500
 """Pairs that the classifier reads in a run; a pair takes four milliseconds of a core."""
 
-_NEIGHBOURS = 8
-"""Nearest memories of one that are looked at."""
-
-_CROWD, _LEAST_PROMISE = 0.62, 0.05
-"""How much the crowd of a memory takes from the promise of its pairs, and the least promise of a pair that
-the classifier reads. Of 5,463 pairs of near memories of two authors 83 % are above it, and 99 % of those that
-say the same or replace one another; nine of ten of these are among the first half."""
-
-_ROWS_AT_ONCE, _PAIRS_AT_ONCE = 256, 250
+_PAIRS_AT_ONCE = 250
 _MOST_DOUBTFUL = 2000
-
-_COMPARED: tuple[LinkType, ...] = (MAY_SUPERSEDE, "supersedes", "duplicates", "extends", "contradicts")
-"""Links of any state that say what one memory is to another: such a pair was compared."""
 
 _LINKED_BECAUSE = "It is of the same matter, and was told later."
 
@@ -92,21 +81,6 @@ class Comparison:
     failed: bool = False
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _NearPair:
-    """Two memories that are near each other, with how near, and the crowd of one of them."""
-
-    newer: Chunk
-    older: Chunk
-    nearness: float
-    crowd: float
-
-    @property
-    def promise(self) -> float:
-        """How much speaks for reading the pair: what is near to many is seldom a version of one of them."""
-        return self.nearness - _CROWD * self.crowd
-
-
 def compare(work: PhaseWork, compared: ComparedMemories) -> Comparison:
     """Compare the pairs of memories that earlier runs did not, the most promising first.
 
@@ -120,9 +94,9 @@ def compare(work: PhaseWork, compared: ComparedMemories) -> Comparison:
     rows = [row for row in page if covers(None, row.expires_at, context.clock)]
     earlier = compared.ids & {row.id for row in page}
     new = {row.id for row in rows} - earlier
-    if not new and compared.down_to <= _LEAST_PROMISE:
+    if not new and compared.down_to <= LEAST_PROMISE:
         return Comparison(links={}, ids=earlier, down_to=compared.down_to)
-    open_ = _open_pairs(rows, replace(compared, ids=earlier), context)
+    open_ = open_pairs(rows, replace(compared, ids=earlier), context)
     found, done, down_to = Comparison(links={}), 0, inf
     try:
         while done < min(len(open_), _MOST_JUDGED) and not context.budget.over:
@@ -137,7 +111,7 @@ def compare(work: PhaseWork, compared: ComparedMemories) -> Comparison:
     work.counts["memories_compared"] = len(new)
     work.counts["pairs_to_compare"] = 0 if found.failed else len(open_) - done
     if done == len(open_):
-        down_to = _LEAST_PROMISE
+        down_to = LEAST_PROMISE
     if down_to == inf:
         return replace(found, ids=earlier, down_to=compared.down_to)
     return replace(found, ids=earlier | new, down_to=down_to)
@@ -149,66 +123,7 @@ def doubtful_first(pairs: Sequence[PossibleReplacement]) -> list[PossibleReplace
     return sorted(doubtful.values(), key=lambda pair: (-pair.link.weight, pair.link.id))[:_MOST_DOUBTFUL]
 
 
-def _open_pairs(rows: Sequence[Chunk], compared: ComparedMemories, context: PhaseContext) -> list[_NearPair]:
-    """Return the pairs of near memories that were not compared yet, the most promising first."""
-    known = _linked(rows, context)
-    found: list[_NearPair] = []
-    for row, near, crowd in _neighbours(rows, context):
-        for other, score in near:
-            both = frozenset((row.id, other.id))
-            older, newer = sorted((row, other), key=_told)
-            pair = _NearPair(newer=newer, older=older, nearness=score, crowd=crowd)
-            was_compared = both <= compared.ids and pair.promise >= compared.down_to
-            if pair.promise < _LEAST_PROMISE or was_compared or both in known or not _is_open(row, other):
-                continue
-            known.add(both)
-            found.append(pair)
-    return sorted(found, key=lambda pair: (-pair.promise, pair.newer.id, pair.older.id))
-
-
-def _linked(rows: Sequence[Chunk], context: PhaseContext) -> set[frozenset[str]]:
-    links: Sequence[Link] = context.graph.links([row.id for row in rows])
-    return {frozenset((link.source, link.target)) for link in links if link.type in _COMPARED}
-
-
-def _neighbours(
-    rows: Sequence[Chunk], context: PhaseContext
-) -> Iterator[tuple[Chunk, list[tuple[Chunk, float]], float]]:
-    """Yield each memory with the memories near it and their nearness, nearest first, and its crowd."""
-    vectors = context.vectors.vectors([row.id for row in rows])
-    held = [row for row in rows if row.id in vectors]
-    if not held:
-        return
-    least = background(context.embed)
-    table = np.stack([vectors[row.id] for row in held]).astype(np.float32)
-    table /= np.maximum(np.linalg.norm(table, axis=1, keepdims=True), 1e-12)
-    for start in range(0, len(held), _ROWS_AT_ONCE):
-        some = held[start : start + _ROWS_AT_ONCE]
-        cosines = table[start : start + len(some)] @ table.T
-        places = np.arange(len(some))
-        cosines[places, start + places] = -1.0
-        count = min(_NEIGHBOURS, cosines.shape[1])
-        best = np.argpartition(-cosines, count - 1, axis=1)[:, :count]
-        for row, values, columns in zip(some, cosines, best, strict=True):
-            ordered = columns[np.argsort(-values[columns], kind="stable")]
-            scored = [(held[at], nearness(float(values[at]), least)) for at in ordered.tolist()]
-            crowd = crowd_of([score for _, score in scored])
-            yield row, [(old, score) for old, score in scored if score >= LEAST_NEAR], crowd
-
-
-def _is_open(row: Chunk, old: Chunk) -> bool:
-    """Say whether the classifier is to compare two memories; the same words are left to the phase `merge`."""
-    return (
-        row.id != old.id
-        and compatible_scopes(row, old)
-        and may_touch(row, old)
-        and not is_repetition(row, old)
-        and not have_same_words(row.text, old.text)
-        and not is_told_apart(row, old)
-    )
-
-
-def _with(found: Comparison, batch: Sequence[_NearPair], work: PhaseWork) -> Comparison:
+def _with(found: Comparison, batch: Sequence[NearPair], work: PhaseWork) -> Comparison:
     """Return what was found, with what the classifier says of some pairs.
 
     Raises:
@@ -216,7 +131,7 @@ def _with(found: Comparison, batch: Sequence[_NearPair], work: PhaseWork) -> Com
     """
     context = work.context
     links, pairs = found.links, list(found.pairs)
-    of_newer: dict[str, list[_NearPair]] = defaultdict(list)
+    of_newer: dict[str, list[NearPair]] = defaultdict(list)
     for pair in batch:
         of_newer[pair.newer.id].append(pair)
     for near in of_newer.values():
@@ -228,18 +143,14 @@ def _with(found: Comparison, batch: Sequence[_NearPair], work: PhaseWork) -> Com
             if possible is not None:
                 pairs.append(possible)
             if action is not None:
-                proposal = _proposal(each.newer, each.older, action, context)
+                proposal = _proposal(each, action, context)
                 if proposal.target not in work.undone:
                     links[proposal.target] = proposal
     return replace(found, links=links, pairs=tuple(pairs))
 
 
-def _told(row: Chunk) -> tuple[object, ...]:
-    return said_at(row), beginning(row), row.id
-
-
 def _judged(
-    near: _NearPair, judgement: PairJudgement, context: PhaseContext
+    near: NearPair, forth: PairJudgement, context: PhaseContext
 ) -> tuple[PossibleReplacement | None, Action | None]:
     """Return two memories as a possible replacement, where they may be one, and the link between them.
 
@@ -247,20 +158,50 @@ def _judged(
         ModelError: The classifier failed.
     """
     newer, older = near.newer, near.older
-    same = restates(newer.text, older.text, judgement, context.judge_pairs)
-    action = link_action(newer, older, judgement, bounds(), restated=same)
-    if action is not None and (action.action == "may_supersede" or (action.action == "repeats" and not same)):
+    same = _same(near, forth, context)
+    if same is not None:
+        return None, Action(id=older.id, action="repeats", reason=SAYS_THE_SAME, probability=same)
+    if near.links:
+        return None, None
+    action = link_action(newer, older, forth, bounds())
+    if action is not None and action.action in ("may_supersede", "repeats"):
         action = None  # with both orders and the whole memory at hand there is more to judge it by
-    if same is not None or beginning(newer) <= beginning(older):
+    if beginning(newer) <= beginning(older):
         return None, action
     named = speak_of_one_name(newer, older)
-    likely = replacement_probability(judgement, nearness=near.nearness, crowd=near.crowd, named=named)
+    likely = replacement_probability(forth, nearness=near.nearness, crowd=near.crowds[0], named=named)
     if likely < LEAST_ASKED:
         return None, action
     pair = proposed_pair(newer, older, probability=round(likely, 4), at=context.now)
     if likely >= LEAST_LINKED and (action is None or likely > (action.probability or 0.0)):
         action = _replacing(pair)
     return pair, action
+
+
+def _same(near: NearPair, forth: PairJudgement, context: PhaseContext) -> float | None:
+    """Return how surely two memories say the same; None where that is not sure enough to join them.
+
+    Raises:
+        ModelError: The classifier failed.
+    """
+    newer, older = near.newer.text, near.older.text
+    if forth.duplicate < LEAST_DUPLICATE or not nothing_decisive_differs(newer, older):
+        return None
+    (back,) = context.judge_pairs(older, [newer])
+    if back is None:
+        return None
+    surely = surely_restates(newer, older, forth, back)
+    features = same_features(
+        forth,
+        back,
+        nearness=near.nearness,
+        crowds=near.crowds,
+        nearest=near.nearest,
+        may_restate=can_restate(newer, older),
+        shared=overlap(newer, older),
+    )
+    likely = round(same_probability(features), 3)
+    return surely if surely is not None or likely < LEAST_JOINED else likely
 
 
 def _replacing(pair: PossibleReplacement) -> Action:
@@ -270,7 +211,8 @@ def _replacing(pair: PossibleReplacement) -> Action:
 
 def replacement_link(pair: PossibleReplacement, context: PhaseContext) -> Proposal:
     """Return the proposal of the link of a pair that none holds yet."""
-    return _proposal(pair.newer, pair.older, _replacing(pair), context)
+    near = NearPair(newer=pair.newer, older=pair.older, nearness=0.0, crowds=(0.0, 0.0), nearest=0)
+    return _proposal(near, _replacing(pair), context)
 
 
 def _type(action: Action) -> LinkType:
@@ -289,19 +231,24 @@ def _type(action: Action) -> LinkType:
             assert_never(action.action)
 
 
-def _proposal(new: Chunk, old: Chunk, action: Action, context: PhaseContext) -> Proposal:
+def _proposal(near: NearPair, action: Action, context: PhaseContext) -> Proposal:
+    newer, older = near.newer, near.older
     weight = action.probability or 0.0
-    made = LinkProposal(target=old.id, type=_type(action), weight=weight, reason=action.reason)
-    link = link_of(context.project, new.id, made, context.now)
+    made = LinkProposal(target=older.id, type=_type(action), weight=weight, reason=action.reason)
+    link = link_of(context.project, newer.id, made, context.now)
+    stored = {each.id: each for each in near.links}
+    settled = [settled_link(each, context.now) for each in near.links if each.type == MAY_SUPERSEDE]
+    if link.id in stored:
+        link = replace(stored[link.id], weight=weight, reason=action.reason)
     return Proposal(
         project=context.project,
         phase="supersede",
         action="link",
         target=link.id,
-        text=f"{quoted(new.text)} {link.type} {quoted(old.text)}",
+        text=f"{quoted(newer.text)} {link.type} {quoted(older.text)}",
         reason=action.reason,
         score=weight,
-        write=Write(changes=(), links=(link,)),
+        write=Write(changes=(), links=(link, *settled)),
         # A text never changes under its id, and one of the two may end in this very run.
-        expects=precondition_hash(absent=[link]),
+        expects=precondition_hash(*stored.values(), absent=() if link.id in stored else (link,)),
     )

@@ -28,12 +28,14 @@ from hydramem.garden.proposals.phase_context import PhaseContext, PhaseWork
 from hydramem.garden.proposals.proposal import Proposal, precondition_hash, quoted
 from hydramem.ingest.memories.link.link_candidates import LinkProposal, link_of
 from hydramem.storage.write import Write
-from hydramem.text.restated_text import CONFIRMED_SAME
 
 _MOST_READ = 2000
 """Open pairs that are read in a run; the budget says of how many of them a model is asked."""
 
 _BY_MODEL = "A model reads it so; the pair classifier finds it unlikely."
+_CONFIRMED_SAME = 0.95
+"""Weight of a link between memories that a model calls the same."""
+
 _DOUBTED = 0.5
 """Least weight of a link that a model asks for: by it the newer memory comes first at recall."""
 
@@ -55,12 +57,15 @@ class Settling:
     failed: bool = False
 
 
-def settled_pairs(work: PhaseWork, found: Sequence[PossibleReplacement] = ()) -> Settling:
+def settled_pairs(
+    work: PhaseWork, found: Sequence[PossibleReplacement] = (), *, without: Collection[str] = ()
+) -> Settling:
     """Return what settles pairs of memories by a model.
 
     Args:
         work: Counts and notes are added to it.
         found: Pairs that no link holds yet.
+        without: Ids of links that this run changes already.
     """
     context = work.context
     stored = [
@@ -71,7 +76,11 @@ def settled_pairs(work: PhaseWork, found: Sequence[PossibleReplacement] = ()) ->
     pairs = [
         pair
         for pair in sorted([*stored, *found], key=_pays, reverse=True)
-        if pair.older.id not in work.undone and pair.link.id not in work.undone and _may_be_shown(pair)
+        if pair.older.id not in work.undone
+        and pair.link.id not in work.undone
+        and _may_be_shown(pair)
+        and (pair.repeats is None or pair.repeats.id not in without)
+        and (pair.link.id not in without or not pair.is_stored)
     ]
     work.counts["memories_maybe_replaced"] = sum(_may_replace(pair) for pair in pairs)
     generator = context.generator("consolidate") if pairs else None
@@ -195,11 +204,11 @@ def _say_the_same(pair: PossibleReplacement, context: PhaseContext, *, by: str) 
     reason = f"{by} read both: they say the same in other words."
     link = pair.repeats
     if link is None:
-        made = LinkProposal(target=older.id, type="duplicates", weight=CONFIRMED_SAME, reason=reason)
+        made = LinkProposal(target=older.id, type="duplicates", weight=_CONFIRMED_SAME, reason=reason)
         link = link_of(context.project, newer.id, made, context.now)
     known = _known_links(pair)
     created = [each for each in (pair.link, link) if each not in known]
-    link = replace(link, weight=CONFIRMED_SAME, reason=reason)
+    link = replace(link, weight=_CONFIRMED_SAME, reason=reason)
     return Proposal(
         project=context.project,
         phase="supersede",
@@ -207,7 +216,7 @@ def _say_the_same(pair: PossibleReplacement, context: PhaseContext, *, by: str) 
         target=link.id,
         text=f"{quoted(newer.text)} duplicates {quoted(older.text)}",
         reason=reason,
-        score=CONFIRMED_SAME,
+        score=_CONFIRMED_SAME,
         write=Write(changes=(), links=(link, settled_link(pair.link, context.now))),
         expects=precondition_hash(*known, absent=created),
     )

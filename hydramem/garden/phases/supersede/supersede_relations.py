@@ -78,7 +78,8 @@ def _memories(work: PhaseWork) -> tuple[list[Proposal], ComparedMemories, bool]:
         at=context.now,
     )
     open_ = [*doubtful, *comparison.pairs]
-    settling = settled_pairs(work, open_)
+    joined = {link.id for each in comparison.links.values() for link in each.write.links}
+    settling = settled_pairs(work, open_, without=joined)
     links = comparison.links | {pair.link.id: replacement_link(pair, context) for pair in settling.linked}
     settled = {link.id for each in settling.proposals for link in each.write.links}
     left = doubtful_first([pair for pair in open_ if pair.link.id not in settling.asked])

@@ -62,7 +62,7 @@ Judgements = Mapping[str, PairJudgement]
 
 NOTHING_RESTATED: Mapping[str, float] = MappingProxyType({})
 
-_SAYS_THE_SAME = "It says the same in other words."
+SAYS_THE_SAME = "It says the same in other words."
 _LESS_THAN_SURE = SURELY_SAME - 0.01
 
 _KEPT_KINDS = ("turn", "passage")
@@ -199,12 +199,12 @@ def link_action(
     if judgement is None or not may_touch(new, old):
         return None
     if restated is not None:
-        return Action(id=old.id, action="repeats", reason=_SAYS_THE_SAME, probability=restated)
+        return Action(id=old.id, action="repeats", reason=SAYS_THE_SAME, probability=restated)
     if not one_subject(new, old):
         return None
     likely: tuple[tuple[float, float, ActionKind, str], ...] = (
         (judgement.supersedes, bounds.supersedes, "may_supersede", "It may take its place."),
-        (judgement.duplicate, bounds.duplicate, "repeats", _SAYS_THE_SAME),
+        (judgement.duplicate, bounds.duplicate, "repeats", SAYS_THE_SAME),
         (judgement.refine, bounds.refine, "refine", "It says the same, and more."),
     )
     sure = [each for each in likely if each[0] >= each[1]]

@@ -52,7 +52,21 @@ def restates(new: str, old: str, forth: PairJudgement, judge: JudgePairs) -> flo
     if _change(forth) > _most_change(compared):
         return None
     (back,) = judge(old, [new])
-    if back is None or _change(back) > _most_change(compared):
+    return None if back is None else _surely(compared, forth, back)
+
+
+def surely_restates(new: str, old: str, forth: PairJudgement, back: PairJudgement) -> float | None:
+    """Return what `restates` does, where the classifier has judged both orders.
+
+    Args:
+        forth, back: What it says of the new text to the old one, and the other way round.
+    """
+    compared = compare_texts(new, old)
+    return _surely(compared, forth, back) if compared.possible else None
+
+
+def _surely(compared: Comparison, forth: PairJudgement, back: PairJudgement) -> float | None:
+    if max(_change(forth), _change(back)) > _most_change(compared):
         return None
     low, high = sorted((forth.duplicate, back.duplicate))
     mean = (low + high) / 2

@@ -1,6 +1,7 @@
 """Memories that were stored without comparison are compared by night: links are stored, and nothing ends."""
 
 import os
+from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -228,6 +229,30 @@ SIDES = ("older", "newer")
 def of_hours(verdict: str) -> dict[str, object]:
     quotes = dict.fromkeys(("older_quote", "newer_quote"), "Kestrel")
     return {"pairs": [{"index": 1, "verdict": verdict, **quotes}]}
+
+
+VISIT = note("c_visit", "The Kestrel office has its boiler serviced every October by Brandt.", 1)
+VISITED = note("c_visited", "Brandt comes each October to look after the boiler at Kestrel's office.", 8)
+
+
+@pytest.mark.parametrize(("type", "left"), [("may_supersede", 1), ("duplicates", 1), ("extends", 2)])
+def test_what_was_linked_at_once_is_joined_where_it_says_the_same(
+    tmp_path: Path, type: LinkType, left: int
+) -> None:
+    made = replace(WEAK, id=link_id("default", "c_visited", type, "c_visit"), type=type)
+    made = replace(made, source="c_visited", target="c_visit")
+    with opened(tmp_path, STORAGE_GRAPH=ENGINE) as memory:
+        put(memory, chunks=(VISIT, VISITED), links=(made,))
+        before = rows(memory)
+        report = night(memory, "supersede")
+        assert ("c_visited", "duplicates", "c_visit") in links(memory)
+        assert len(links(memory)) == left
+        with memory.during(None):
+            (hit,) = memory.recall("who looks after the boiler of the office").hits
+        assert {hit.id, *hit.also} == {"c_visit", "c_visited"}
+        assert night(memory, "supersede").phases[0].proposals == 0
+        memory.undo(report.run)
+        assert rows(memory) == before
 
 
 def test_what_a_model_twice_calls_the_same_is_one_hit(tmp_path: Path) -> None:
