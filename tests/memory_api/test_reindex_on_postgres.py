@@ -1,5 +1,7 @@
 """A change of the embedder on PostgreSQL beside other nodes, which write, read and notice it."""
 
+import os
+import signal
 import subprocess
 import sys
 from collections.abc import Callable, Iterator, Sequence
@@ -214,3 +216,25 @@ def test_vectors_that_others_may_read_stay_for_a_while(
         monkeypatch.setattr("hydramem.memory_api.open.vector_tables._READ_AFTER_SWITCH", timedelta(days=-1))
         opened(tmp_path / "two", schema).close()
         assert len(space_names(database, "vectors")) == 1
+
+
+@pytest.mark.slow
+@pytest.mark.alone
+@pytest.mark.timeout(240)
+def test_a_killed_reindex_leaves_the_old_vectors_and_another_node_goes_on(
+    tmp_path: Path, schema: str
+) -> None:
+    with opened(tmp_path / "one", schema, "hash") as one:
+        fill(one)
+        environment = os.environ | {
+            "HYDRAMEM_STORAGE_GRAPH": "postgres",
+            "HYDRAMEM_STORAGE_DATABASE_SCHEMA": schema,
+        }
+        command = [sys.executable, "-m", "tests.memory_api.reindex_child", str(tmp_path / "two"), "half"]
+        child = subprocess.run(command, env=environment, cwd=ROOT, check=False)
+        assert child.returncode == -signal.SIGKILL
+        fill(one, ROWS + 20)
+        assert finds(one, ROWS + 10) and one.doctor().unfinished_reindex == "hash/64"
+        done = one.reindex("hash/64")
+        assert done.changed and done.resumed > 0
+        assert finds(one, ROWS + 10) and one.doctor().healthy
