@@ -37,7 +37,7 @@ _NEARNESS = 0.3
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _Origin:
+class _LinkOrigin:
     """From where likely-same links are crossed.
 
     Attributes:
@@ -55,7 +55,7 @@ class _Origin:
 class _Behind:
     """The chunks behind the links of an origin, by id, with the probability that they tell of the same."""
 
-    origin: _Origin
+    origin: _LinkOrigin
     likely: Mapping[str, float]
 
 
@@ -115,12 +115,12 @@ def _behind_links(
 
 def _origins(
     found: Sequence[FusedScore], plan: RecallPlan, graph: GraphStore, edges: Mask
-) -> Iterator[_Origin]:
+) -> Iterator[_LinkOrigin]:
     """Yield the names of the query, hubs aside, then the best matches."""
     snapshot = plan.snapshot
     for entity in plan.entities:
         if entity.rarity > 0:
-            yield _Origin(
+            yield _LinkOrigin(
                 names=np.array([entity.node]), words=distinct_words(entity.name), score=entity.rarity
             )
     best = [(one, node) for one in found[:_FOLLOWED] if (node := snapshot.node(one.id)) is not None]
@@ -129,7 +129,7 @@ def _origins(
         if one.id in rows:
             out = snapshot.adjacency.expand(np.array([node])).admitted(edges, None)
             named = out.neighbors[snapshot.edges.kind[out.halves >> 1] == MENTION].astype(np.int64)
-            yield _Origin(names=named, words=distinct_words(searched_text(rows[one.id])), score=one.score)
+            yield _LinkOrigin(names=named, words=distinct_words(searched_text(rows[one.id])), score=one.score)
 
 
 def _likely_same(names: NDArray[np.int64], snapshot: Snapshot, edges: Mask) -> Mapping[int, float]:

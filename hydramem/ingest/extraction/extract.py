@@ -47,7 +47,7 @@ class Passage:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _Origin:
+class _PassageSource:
     """What passages are extracted from: a document or memories, its title, and whether they are parsed."""
 
     title: str | None
@@ -69,7 +69,7 @@ def extract(
     Raises:
         ConfigError: The parser is asked for and is not installed.
     """
-    origin = _Origin(title=title, document=document, parse=is_used(parser))
+    origin = _PassageSource(title=title, document=document, parse=is_used(parser))
     scanned = [scan(passage.text) for passage in passages]
     seen = set(without_disambiguation(title).replace(",", " ").split()) if title else set()
     for spans in scanned:
@@ -149,7 +149,7 @@ def _lengthen(spans: Sequence[Span], short: dict[str, str]) -> list[Span]:
     ]
 
 
-def _found(passage: Passage, spans: list[Span], origin: _Origin) -> Found:
+def _found(passage: Passage, spans: list[Span], origin: _PassageSource) -> Found:
     title = origin.title
     topic = title or (passage.headings[-1] if passage.headings else None)
     sentences = list(claim_sentences(passage.text, spans, topic=topic, author=passage.author))

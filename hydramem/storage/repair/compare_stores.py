@@ -41,7 +41,7 @@ def _compare(truth: Mapping[str, str], mirror: Mapping[str, str]) -> MirrorDiffe
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Comparison:
+class StoreComparison:
     """Every row of the two stores compared; `entities` are those that are worth a vector."""
 
     chunks_in_graph: int
@@ -53,7 +53,7 @@ class Comparison:
     pending: int
 
 
-def compare_stores(graph: GraphStore, vectors: VectorStore) -> Comparison:
+def compare_stores(graph: GraphStore, vectors: VectorStore) -> StoreComparison:
     """Compare every row."""
     waiting = vectors.chunks_without_vector()
     chunk_truth = {
@@ -68,7 +68,7 @@ def compare_stores(graph: GraphStore, vectors: VectorStore) -> Comparison:
         worth = (e for e in entity_batch if worth_a_vector(e.mention_count))
         entity_truth.update((e.id, entity_mirror_hash(e)) for e in worth)
     chunk_mirror, entity_mirror = vectors.chunk_hashes(), vectors.entity_hashes()
-    return Comparison(
+    return StoreComparison(
         chunks_in_graph=len(chunk_truth),
         chunks_in_vectors=len(chunk_mirror),
         entities_in_graph=entities_in_graph,

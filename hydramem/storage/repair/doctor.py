@@ -8,7 +8,7 @@ from hydramem.core.results.upkeep_results import Diagnosis
 from hydramem.core.row_types import Change, Chunk, Document
 from hydramem.storage.changes import record
 from hydramem.storage.outbox import BATCH, Mirror
-from hydramem.storage.repair.compare_stores import Comparison, MirrorDifference, compare_stores
+from hydramem.storage.repair.compare_stores import MirrorDifference, StoreComparison, compare_stores
 from hydramem.storage.repair.damaged_rows import JudgedDocuments, JudgedRows, judge_documents, judge_rows
 from hydramem.storage.repair.lost_rows import LostRows, export_lost, lost_rows
 from hydramem.storage.store import GraphStore
@@ -84,7 +84,7 @@ def diagnose(
     return replace(found, repaired=repaired)
 
 
-def _examine(graph: GraphStore, vectors: VectorStore, compared: Comparison) -> Findings:
+def _examine(graph: GraphStore, vectors: VectorStore, compared: StoreComparison) -> Findings:
     only = compared.chunks.orphaned, compared.entities.orphaned
     return Findings(
         lost=lost_rows(graph, vectors, chunks=only[0], entities=only[1]),
@@ -134,7 +134,7 @@ def rebuild(
     return done
 
 
-def _diagnosis(compared: Comparison, findings: Findings, file: Path | None = None) -> Diagnosis:
+def _diagnosis(compared: StoreComparison, findings: Findings, file: Path | None = None) -> Diagnosis:
     chunks, entities = compared.chunks, compared.entities
     problems = (*_differences(compared, findings), *_losses(findings, file))
     return Diagnosis(
@@ -154,7 +154,7 @@ def _diagnosis(compared: Comparison, findings: Findings, file: Path | None = Non
     )
 
 
-def _differences(compared: Comparison, findings: Findings) -> Iterator[str]:
+def _differences(compared: StoreComparison, findings: Findings) -> Iterator[str]:
     damaged = frozenset(row.id for row in findings.judged.right_in_vectors)
     kept = findings.kept | damaged
     chunks, entities = compared.chunks.without(kept), compared.entities.without(kept)

@@ -55,7 +55,7 @@ class SentencePair:
 
 
 @dataclass(frozen=True, slots=True)
-class _Read:
+class _SentenceWords:
     sentence: ChunkSentence
     words: frozenset[str]
 
@@ -70,7 +70,7 @@ def near_sentences(
         vectors: Of the chunks, by id; a chunk without one is not compared.
         most: Most pairs.
     """
-    read: dict[str, tuple[_Read, ...]] = {}
+    read: dict[str, tuple[_SentenceWords, ...]] = {}
     found: list[SentencePair] = []
     for one, other in _near_chunks([row for row in chunks if row.id in vectors], vectors):
         if may_be_of_one_matter(one, other):
@@ -121,19 +121,19 @@ def _near_chunks(chunks: Sequence[Chunk], vectors: Mapping[str, Vector]) -> Iter
     yield from ((chunks[one], chunks[other]) for one, other in best)
 
 
-def _sentences(chunk: Chunk) -> tuple[_Read, ...]:
+def _sentences(chunk: Chunk) -> tuple[_SentenceWords, ...]:
     """Return the short sentences of a chunk; questions and headings state nothing."""
     spans = sentence_spans(chunk.text)[:_SENTENCES]
     texts = (" ".join(chunk.text[start:end].split()) for start, end in spans)
     return tuple(
-        _Read(ChunkSentence(chunk=chunk, text=text), held)
+        _SentenceWords(ChunkSentence(chunk=chunk, text=text), held)
         for text in texts
         if len(text) <= _LONGEST and not text.endswith(("?", ":"))
         if len(held := frozenset(words(text))) >= _LEAST_WORDS
     )
 
 
-def _alike(mine: Sequence[_Read], yours: Sequence[_Read]) -> Iterator[SentencePair]:
+def _alike(mine: Sequence[_SentenceWords], yours: Sequence[_SentenceWords]) -> Iterator[SentencePair]:
     for one in mine:
         for other in yours:
             shared = len(one.words & other.words) / len(one.words | other.words)
