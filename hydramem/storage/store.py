@@ -7,7 +7,7 @@ Four graph stores ship: LadybugDB and Kuzu through `storage.cypher`, PostgreSQL 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import UTC, datetime
 from operator import attrgetter
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, Protocol
@@ -120,6 +120,20 @@ class ItemPlace:
     position: int
     updated_at: datetime
     expires_at: datetime | None
+
+
+def item_places_of(rows: Iterable[Sequence[Any]]) -> Iterator[ItemPlace]:
+    """Yield places from rows of a database, with the columns in the order of the fields."""
+    for id, project, namespace, session, position, updated_at, expires_at in rows:
+        yield ItemPlace(
+            id=id,
+            project=project,
+            namespace=tuple(namespace or ()),
+            session=session,
+            position=position,
+            updated_at=updated_at.replace(tzinfo=UTC),
+            expires_at=None if expires_at is None else expires_at.replace(tzinfo=UTC),
+        )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -21,7 +21,7 @@ from hydramem.storage.cypher.statements import remove_nodes
 from hydramem.storage.cypher.writes import Transaction, encode_write
 from hydramem.storage.files.durable_files import storage_errors
 from hydramem.storage.schema import OUTBOX, REQUEST
-from hydramem.storage.store import ItemPlace, entities_by_key
+from hydramem.storage.store import ItemPlace, entities_by_key, item_places_of
 from hydramem.storage.write import Write
 from hydramem.storage.write_validation import plan_write
 
@@ -117,16 +117,7 @@ class CypherGraph(CypherCounts):
             "MATCH (n:Item) RETURN n.id, n.project, n.namespace, n.session, n.position, "
             "n.updated_at, n.expires_at"
         )
-        for id, project, namespace, session, position, updated_at, expires_at in self._rows(statement, {}):
-            yield ItemPlace(
-                id=id,
-                project=project,
-                namespace=tuple(namespace or ()),
-                session=session,
-                position=position,
-                updated_at=updated_at.replace(tzinfo=UTC),
-                expires_at=None if expires_at is None else expires_at.replace(tzinfo=UTC),
-            )
+        return item_places_of(self._rows(statement, {}))
 
     def clear_outbox(self, ids: Sequence[str]) -> None:
         """Delete outbox rows that are replicated to the vector store."""

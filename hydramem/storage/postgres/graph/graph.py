@@ -24,7 +24,7 @@ from hydramem.storage.postgres.project_locks import project_locks, store_lock, v
 from hydramem.storage.postgres.schema_statements import prepare_schema, set_meta
 from hydramem.storage.postgres.tended_projects import TendedProjects
 from hydramem.storage.schema import JOB
-from hydramem.storage.store import ItemPlace, entities_by_key
+from hydramem.storage.store import ItemPlace, entities_by_key, item_places_of
 from hydramem.storage.write import Write
 from hydramem.storage.write_validation import plan_write
 
@@ -198,16 +198,7 @@ class PostgresGraph(PostgresCounts):
             "SELECT c.id, c.project, c.namespace, c.session, c.position, c.updated_at, c.expires_at "
             "FROM item c"
         )
-        for id, project, namespace, session, position, updated_at, expires_at in self._rows(statement, {}):
-            yield ItemPlace(
-                id=id,
-                project=project,
-                namespace=tuple(namespace),
-                session=session,
-                position=position,
-                updated_at=updated_at.replace(tzinfo=UTC),
-                expires_at=None if expires_at is None else expires_at.replace(tzinfo=UTC),
-            )
+        return item_places_of(self._rows(statement, {}))
 
     def clear_outbox(self, ids: Sequence[str]) -> None:
         """Delete outbox rows that are replicated to the vector store."""
