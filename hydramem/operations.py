@@ -14,8 +14,8 @@ from hydramem.core.project_bounds import bounded_to
 from hydramem.core.roles import Role
 from hydramem.memory_api.handle import sibling
 from hydramem.memory_api.memory import Memory
-from hydramem.storage.answers import repeatable
 from hydramem.storage.changes import acting_as, in_one_run
+from hydramem.storage.writing.answers import repeatable
 
 log = logging.getLogger(__name__)
 Effect = Literal["read", "write", "destroy"]

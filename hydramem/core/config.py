@@ -6,8 +6,8 @@ A secret is never a value here: a key that ends in `_env` names the environment 
 from dataclasses import dataclass, field
 from typing import Literal
 
-from hydramem.core.hooks_config import HooksConfig as HooksConfig
 from hydramem.core.row_types import Phase
+from hydramem.core.settings.hooks_config import HooksConfig as HooksConfig
 
 
 class _Section:

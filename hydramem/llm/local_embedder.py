@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from hydramem.core.config import EmbeddingConfig
 from hydramem.core.errors import ConfigError, ModelError, ModelUnavailableError
-from hydramem.core.freed_memory import return_freed_memory
+from hydramem.core.runtime.freed_memory import return_freed_memory
 from hydramem.llm.catalogue import KnownModel, check_files, locate
 from hydramem.llm.listed_model import ListedModel, check_listed, find_listed, open_listed_embedder
 from hydramem.llm.onnx_text_model import OnnxTextModel, open_text_model

@@ -10,9 +10,9 @@ from hydramem.core.errors import DiskFullError, HydraMemError, ReadOnlyError
 from hydramem.core.inputs import MemoryInput
 from hydramem.core.results.write_results import Remembered
 from hydramem.memory_api.handle import Handle
-from hydramem.storage.answers import running_call
 from hydramem.storage.changes import current_run
 from hydramem.storage.quotas import noted
+from hydramem.storage.writing.answers import running_call
 
 if TYPE_CHECKING:
     from hydramem.ingest.memories.remember_group import GroupMember

@@ -8,6 +8,7 @@ import numpy as np
 
 from hydramem.core.results.hits import Explanation, Hit, Recall
 from hydramem.core.row_types import Chunk, Traversal
+from hydramem.search.arms.retrieval_arms import Walk, graph_arm, text_arm, vector_arm, walk, with_curated
 from hydramem.search.candidate_scores import (
     ArmScores,
     FusedScore,
@@ -45,7 +46,6 @@ from hydramem.search.recall_explanation import explanation
 from hydramem.search.recall_run import RecallRun, RecallSources
 from hydramem.search.relevance.relevance import READ, RankedHit, Searched, relevances
 from hydramem.search.rerank.rerank import reordered
-from hydramem.search.retrieval_arms import Walk, graph_arm, text_arm, vector_arm, walk, with_curated
 from hydramem.storage.chunk_filter import ChunkFilter
 from hydramem.storage.vector_rows import Vector, VectorStore, indexed_text
 from hydramem.text.dates.dates_in_text import dates_in

@@ -11,8 +11,9 @@ from hydramem.ingest.documents.read import _heading_of
 from hydramem.ingest.extraction import name_spans, relation_claims, relation_forms, statement_cues
 from hydramem.ingest.extraction.name_words import NOUN_TYPES
 from hydramem.ingest.memories.consolidate import explicit_words
-from hydramem.text import chunking, name_comparison, outline
+from hydramem.text import chunking, outline
 from hydramem.text.cutting import table_cuts
+from hydramem.text.names import name_comparison
 from hydramem.text.sentences import sentence_spans
 from hydramem.verification.first_stage import passage, text_features
 

@@ -12,10 +12,10 @@ from time import perf_counter
 from typing import Any, get_args
 
 from hydramem.core.errors import HydraMemError, InvalidInputError, StorageError
-from hydramem.core.freed_memory import return_freed_memory
 from hydramem.core.ids import new_id
 from hydramem.core.results.garden_results import Gardened, StoreHealth
 from hydramem.core.row_types import Chunk, Phase
+from hydramem.core.runtime.freed_memory import return_freed_memory
 from hydramem.core.stages import stage
 from hydramem.garden.night.apply import Applied, WriteAccess, apply
 from hydramem.garden.night.kept_plans import keep_plan

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hydramem.text.lexicon import word_set
-from hydramem.text.name_comparison import spelling
+from hydramem.text.names.name_comparison import spelling
 from hydramem.text.normalize import entity_key
 
 Nodes = NDArray[np.int64]

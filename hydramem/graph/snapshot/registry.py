@@ -10,7 +10,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 
-from hydramem.core.freed_memory import return_freed_memory
+from hydramem.core.runtime.freed_memory import return_freed_memory
 from hydramem.graph.snapshot.snapshot import Snapshot
 from hydramem.graph.snapshot.snapshot_writer import SnapshotWriter
 from hydramem.storage.store import GraphStore

@@ -11,8 +11,8 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from hydramem.core.hooks_config import HooksConfig, load_hooks
 from hydramem.core.settings.environment import PROJECT_VARIABLE, config_file
+from hydramem.core.settings.hooks_config import HooksConfig, load_hooks
 from hydramem.hosts.hooks.deadline import Deadline
 from hydramem.hosts.hooks.host_events import WITH_TRANSCRIPT, HookEvent, read_event
 from hydramem.hosts.hooks.project_name import DEFAULT, project_of

@@ -27,13 +27,13 @@ from hydramem.ingest.knowledge.support import (
 )
 from hydramem.ingest.memories.memory_input import MEMORIES
 from hydramem.ingest.write_target import Target
-from hydramem.storage.answers import answered
 from hydramem.storage.changes import record
 from hydramem.storage.chunk_filter import ChunkFilter
 from hydramem.storage.outbox import Mirror, worth_a_vector
 from hydramem.storage.store import GraphStore
 from hydramem.storage.write import Write
 from hydramem.storage.write_validation import batches
+from hydramem.storage.writing.answers import answered
 
 _Row = Chunk | Document | Relation
 _BATCH = 500

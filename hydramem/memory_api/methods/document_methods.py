@@ -39,7 +39,7 @@ class DocumentMethods(Handle):
         Raises:
             InvalidInputError: A source does not exist; nothing is written.
         """
-        from hydramem.core.interpreter_tuning import rare_full_collections
+        from hydramem.core.runtime.interpreter_tuning import rare_full_collections
         from hydramem.ingest.documents.ingest import ingest
         from hydramem.verification.verify_stored import WriteVerifier
 

@@ -53,7 +53,7 @@ class ExchangeMethods(KnowledgeMethods):
         Raises:
             InvalidInputError: The source cannot be read, or has none of the formats; nothing is written.
         """
-        from hydramem.core.interpreter_tuning import rare_full_collections
+        from hydramem.core.runtime.interpreter_tuning import rare_full_collections
         from hydramem.ingest.imports.choose_reader import format_of, records_of
         from hydramem.ingest.imports.import_records import import_records
         from hydramem.ingest.imports.records import Meter

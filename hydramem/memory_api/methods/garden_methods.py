@@ -360,7 +360,7 @@ class GardenMethods(Handle):
     @contextmanager
     def _exclusive_run(self, projects: Sequence[str]) -> Iterator[None]:
         """Allow one run of the gardener in this process, and one a project in all that share the graph."""
-        from hydramem.core.interpreter_tuning import tuned_interpreter
+        from hydramem.core.runtime.interpreter_tuning import tuned_interpreter
 
         if not self._use().one_garden_run.acquire(blocking=False):
             raise StoreBusyError(f"{self.folder}: another run of the gardener is in progress; wait for it")

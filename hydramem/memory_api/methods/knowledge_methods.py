@@ -23,7 +23,7 @@ from hydramem.memory_api.handle import Handle
 from hydramem.memory_api.write_operation import write_operation
 from hydramem.search.visible import listings
 from hydramem.search.visible.listings import relation_subject
-from hydramem.storage.answers import answered
+from hydramem.storage.writing.answers import answered
 from hydramem.text.dates.caller_dates import moment_or_none
 
 if TYPE_CHECKING:

@@ -21,7 +21,7 @@ from hydramem.core.row_types import Chunk, ChunkKind, Document, RecallMode, Sess
 from hydramem.core.time import When
 from hydramem.memory_api import arguments
 from hydramem.memory_api.handle import Handle
-from hydramem.search.arm_weights import Arm, with_arms
+from hydramem.search.arms.arm_weights import Arm, with_arms
 from hydramem.search.layers import SearchLog, bearing_on
 from hydramem.search.linked_memories import with_links
 from hydramem.search.recall import recall

@@ -17,10 +17,10 @@ from hydramem.memory_api import arguments
 from hydramem.memory_api.methods.read_methods import ReadMethods
 from hydramem.memory_api.methods.write_methods import WriteMethods
 from hydramem.memory_api.write_operation import write_operation
-from hydramem.storage.answers import answered
 from hydramem.storage.chunk_filter import ChunkFilter
 from hydramem.storage.jobs import job
 from hydramem.storage.write import Write
+from hydramem.storage.writing.answers import answered
 from hydramem.text.dates.caller_dates import moment, moment_or_none, stretch
 
 

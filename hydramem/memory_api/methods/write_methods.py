@@ -14,9 +14,9 @@ from hydramem.memory_api import arguments
 from hydramem.memory_api.grouped_writes import remember_in_group
 from hydramem.memory_api.handle import Handle
 from hydramem.memory_api.write_operation import write_operation
-from hydramem.storage.answers import answered
 from hydramem.storage.files.curated_files import CuratedTarget
 from hydramem.storage.quotas import noted
+from hydramem.storage.writing.answers import answered
 from hydramem.text.dates.caller_dates import moment_or_none
 
 if TYPE_CHECKING:

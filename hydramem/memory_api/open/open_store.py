@@ -42,7 +42,6 @@ from hydramem.memory_api.open.vector_tables import vector_folders_of
 from hydramem.memory_api.open.write_groups import WriteGroups
 from hydramem.search.curated_entries import CuratedFiles
 from hydramem.search.relevance.relevance_anchors import AnchorsByEmbedder
-from hydramem.storage.answers import Answers
 from hydramem.storage.backup.backup import backup
 from hydramem.storage.backup.restore import finish as finish_restore
 from hydramem.storage.backup.restore import is_unfinished as restore_is_unfinished
@@ -61,6 +60,7 @@ from hydramem.storage.repair.reindex import DIMENSION, EMBEDDER, move
 from hydramem.storage.store import GraphStore
 from hydramem.storage.vector_rows import Vector, VectorStore
 from hydramem.storage.write import Write
+from hydramem.storage.writing.answers import Answers
 from hydramem.telemetry.observed_results import stored_memories
 from hydramem.telemetry.recorder import FILE as TELEMETRY
 from hydramem.telemetry.recorder import Telemetry

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from hydramem.core.freed_memory import return_freed_memory
+from hydramem.core.runtime.freed_memory import return_freed_memory
 from hydramem.storage.cached_rows.row_arrays import BLOCK, Mask, RowArrays, row_array_columns
 from hydramem.storage.chunk_filter import ChunkFilter
 from hydramem.storage.vector_rows import Scored, Vector, best_first

@@ -13,7 +13,7 @@ import numpy as np
 
 from hydramem.core.config import StorageConfig
 from hydramem.core.errors import EmbeddingMismatchError, StorageError
-from hydramem.core.freed_memory import return_freed_memory, return_large_blocks
+from hydramem.core.runtime.freed_memory import return_freed_memory, return_large_blocks
 from hydramem.storage.cached_rows.row_arrays import ROW_ID
 from hydramem.storage.cached_rows.row_cache import RowCache
 from hydramem.storage.chunk_filter import ChunkFilter

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from hydramem.graph.snapshot.name_index import Spellings
 from hydramem.graph.snapshot.snapshot import EDGE_KINDS, SYNONYM, Snapshot
 from hydramem.graph.snapshot.snapshot_writer import SnapshotWriter, load
-from hydramem.text.name_comparison import spelling
+from hydramem.text.names.name_comparison import spelling
 from tests.graph.graphs import P, chunk, entity, mention, tables, write
 
 

@@ -12,7 +12,7 @@ from itertools import pairwise
 import numpy as np
 from numpy.typing import NDArray
 
-from hydramem.text.name_comparison import NameParts
+from hydramem.text.names.name_comparison import NameParts
 
 Places = NDArray[np.int64]
 _MOST_IN_BLOCK = 24

@@ -18,7 +18,7 @@ from hydramem.garden.proposals.proposal import Proposal, precondition_hash
 from hydramem.graph.snapshot.snapshot import RELATION
 from hydramem.storage.write import Removal, Write
 from hydramem.storage.write_validation import batches
-from hydramem.text.name_variants import Variant
+from hydramem.text.names.name_variants import Variant
 
 _MOST_LINKED = 1000
 _LEAST_CHANGE = 0.1

@@ -21,7 +21,7 @@ from hydramem.garden.proposals.exclusions import is_told_apart
 from hydramem.garden.proposals.phase_context import PhaseWork
 from hydramem.graph.snapshot.snapshot import MENTION, RELATION, Snapshot
 from hydramem.ingest.knowledge.resolve import GENERAL
-from hydramem.text.name_variants import (
+from hydramem.text.names.name_variants import (
     NameForm,
     NameVariant,
     Variant,

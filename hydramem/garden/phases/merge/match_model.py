@@ -17,7 +17,7 @@ from math import log, sqrt
 import numpy as np
 from numpy.typing import NDArray
 
-from hydramem.text.name_comparison import NameParts, match_words, name_parts
+from hydramem.text.names.name_comparison import NameParts, match_words, name_parts
 
 Floats = NDArray[np.float64]
 

@@ -24,7 +24,7 @@ from hydramem.garden.proposals.exclusions import UndecidedPair, is_told_apart
 from hydramem.garden.proposals.phase_context import PhaseContext, PhaseOutcome, PhaseWork
 from hydramem.garden.proposals.proposal import Proposal, precondition_hash
 from hydramem.ingest.knowledge.merging.merge_entities import MOST_MERGED, EntityMerge, plan_merge
-from hydramem.text.name_comparison import NameParts, name_parts
+from hydramem.text.names.name_comparison import NameParts, name_parts
 
 _MOST_PROPOSED = 500
 _MOST_MENTIONS = 5000

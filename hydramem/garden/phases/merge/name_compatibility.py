@@ -9,7 +9,7 @@ from itertools import dropwhile, product
 from typing import Literal
 
 from hydramem.text.lexicon import word_set
-from hydramem.text.name_comparison import NameParts, one_letter_off
+from hydramem.text.names.name_comparison import NameParts, one_letter_off
 
 NameMatch = Literal["equal", "turned", "misspelled", "initials", "shorter", "alias"]
 """How two names match: by the same words; by the same in another order; but for a wrong letter or a cut word;

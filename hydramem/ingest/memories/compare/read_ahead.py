@@ -9,9 +9,9 @@ from hydramem.ingest.extraction.name_spans import key_of
 from hydramem.ingest.memories.compare.neighbours import read_near
 from hydramem.ingest.memories.memory_input import ValidatedMemory
 from hydramem.ingest.write_target import Target
-from hydramem.storage.pending_stores import PendingGraph, PendingVectors
 from hydramem.storage.vector_rows import Vector, VectorStore
 from hydramem.storage.write_validation import batches
+from hydramem.storage.writing.pending_stores import PendingGraph, PendingVectors
 
 _ENTITIES_AT_ONCE = 500
 

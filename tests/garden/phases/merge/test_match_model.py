@@ -16,7 +16,7 @@ from hydramem.garden.phases.merge.match_model import (
     measured,
     shipped,
 )
-from hydramem.text.name_comparison import name_parts
+from hydramem.text.names.name_comparison import name_parts
 
 NAMES = ("Ada Lovelace", "A. Lovelace", "Kestrel Works 3", "IBM", "Grand Hotel", "Grand Central Hotel")
 THINGS = st.builds(

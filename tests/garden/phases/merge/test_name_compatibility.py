@@ -3,7 +3,7 @@
 import pytest
 
 from hydramem.garden.phases.merge.name_compatibility import name_match
-from hydramem.text.name_comparison import name_parts, one_letter_off
+from hydramem.text.names.name_comparison import name_parts, one_letter_off
 
 
 @pytest.mark.parametrize(

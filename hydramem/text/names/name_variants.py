@@ -13,7 +13,7 @@ from itertools import combinations
 from typing import Literal
 
 from hydramem.text.lexicon import word_rows, word_set
-from hydramem.text.name_comparison import one_letter_off
+from hydramem.text.names.name_comparison import one_letter_off
 
 Variant = Literal["initials", "part", "misspelled", "described"]
 """How one name stands for another: as its initials; as some of its words; as the same words of which one is

@@ -4,9 +4,9 @@ import pytest
 
 from hydramem.core.row_types import Chunk
 from hydramem.graph.snapshot.snapshot_writer import load
+from hydramem.search.arms.retrieval_arms import Walk, walk
 from hydramem.search.candidate_scores import FusedScore
 from hydramem.search.query_plan import plan
-from hydramem.search.retrieval_arms import Walk, walk
 from hydramem.storage.chunk_filter import ChunkFilter
 from tests.graph.graphs import P, chunk, entity, mention, tables
 

@@ -3,7 +3,7 @@
 import gc
 import sys
 
-from hydramem.core.interpreter_tuning import rare_full_collections, tuned_interpreter
+from hydramem.core.runtime.interpreter_tuning import rare_full_collections, tuned_interpreter
 
 
 def now() -> tuple[tuple[int, int, int], float]:

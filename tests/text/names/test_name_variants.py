@@ -2,7 +2,15 @@
 
 import pytest
 
-from hydramem.text.name_variants import Variant, ends, is_abbreviation, keys, name_form, shortened, variant
+from hydramem.text.names.name_variants import (
+    Variant,
+    ends,
+    is_abbreviation,
+    keys,
+    name_form,
+    shortened,
+    variant,
+)
 
 
 @pytest.mark.parametrize(

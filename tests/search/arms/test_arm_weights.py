@@ -8,7 +8,7 @@ import pytest
 import hydramem
 from hydramem.core.config import Config, EmbeddingConfig, SearchConfig, StorageConfig
 from hydramem.core.errors import InvalidInputError
-from hydramem.search.arm_weights import with_arms
+from hydramem.search.arms.arm_weights import with_arms
 
 IN_MEMORY = Config(storage=StorageConfig(graph="memory"), embedding=EmbeddingConfig(model="hash"))
 

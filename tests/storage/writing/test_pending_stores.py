@@ -8,10 +8,10 @@ import numpy as np
 from hydramem.storage.chunk_filter import ChunkFilter
 from hydramem.storage.in_memory.graph import InMemoryGraph
 from hydramem.storage.in_memory.vectors import InMemoryVectors
-from hydramem.storage.pending_stores import PendingGraph, PendingVectors
 from hydramem.storage.schema import NodeTable
 from hydramem.storage.store import GraphStore
 from hydramem.storage.vector_rows import ChunkVector
+from hydramem.storage.writing.pending_stores import PendingGraph, PendingVectors
 from tests.storage.rows import chunk, entity, link, mention, relation, session, write
 
 

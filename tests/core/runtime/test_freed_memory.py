@@ -10,7 +10,7 @@ import pytest
 def test_freed_memory_is_given_back() -> None:
     script = """
 from pathlib import Path
-from hydramem.core.freed_memory import return_freed_memory
+from hydramem.core.runtime.freed_memory import return_freed_memory
 def mebibytes():
     lines = Path("/proc/self/status").read_text().splitlines()
     return next(int(line.split()[1]) for line in lines if line.startswith("VmRSS")) / 1024

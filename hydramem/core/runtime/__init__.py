@@ -1,0 +1,1 @@
+"""How this process uses memory and its interpreter."""

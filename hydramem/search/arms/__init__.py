@@ -1,0 +1,1 @@
+"""The arms of recall, and what they weigh."""
