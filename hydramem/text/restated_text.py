@@ -59,7 +59,7 @@ _SAME_WORDS = 0.75
 
 
 @dataclass(frozen=True, slots=True)
-class Comparison:
+class TextComparison:
     """What the words of two texts show of their saying the same.
 
     Attributes:
@@ -75,26 +75,26 @@ class Comparison:
     denies_alike: bool = True
 
 
-def compare_texts(one: str, other: str) -> Comparison:
+def compare_texts(one: str, other: str) -> TextComparison:
     """Compare two English texts by what must agree where they say the same; the order does not matter."""
     mine, yours = _read(one), _read(other)
     if _differ_in_anchors(mine, yours):
-        return Comparison(False)
+        return TextComparison(False)
     numbers = number_difference(mine.numbers, yours.numbers)
     anchors = _anchors(mine, yours, numbers.shared)
     alike = mine.denies == yours.denies
     if ("?" in one) != ("?" in other) or not (alike or anchors >= ENOUGH_ANCHORS):
-        return Comparison(False)
+        return TextComparison(False)
     if _has_opposite(mine.stems, yours.stems) or _has_opposite(yours.stems, mine.stems):
-        return Comparison(False)
+        return TextComparison(False)
     shared = set(mine.words) & set(yours.words)
     if len(shared) < _LEAST_SHARED:
         short = can_be_paraphrases(one, other)
-        return Comparison(short, short, anchors, alike)
+        return TextComparison(short, short, anchors, alike)
     possible = _may_be_worded_apart(mine.words, yours.words, shared)
     if possible and _are_nearly_one(mine, yours):
         possible = have_same_words(one, other) or _differ_in_nothing_small(one, other)
-    return Comparison(possible, anchors=anchors, denies_alike=alike)
+    return TextComparison(possible, anchors=anchors, denies_alike=alike)
 
 
 def can_restate(one: str, other: str) -> bool:
@@ -157,7 +157,7 @@ def anchor_count(text: str) -> int:
 
 
 @dataclass(frozen=True, slots=True)
-class _Read:
+class _ReadText:
     """A text as it is compared: numbers, stems of names and of all words, words of content, and a denial."""
 
     numbers: tuple[StatedNumber, ...]
@@ -168,12 +168,12 @@ class _Read:
 
 
 @lru_cache(maxsize=2048)
-def _read(text: str) -> _Read:
+def _read(text: str) -> _ReadText:
     names = (name for name in marks(text).names if not any(map(str.isdigit, name)))
     tokens = (match.group().strip(".+-@") for match in _TOKEN.finditer(text))
     codes = frozenset(token.casefold() for token in tokens if _is_code(token))
     stems = _stems(text) | codes
-    return _Read(
+    return _ReadText(
         numbers=stated_numbers(text),
         names=frozenset(map(_stem, names)) | codes,
         stems=stems,
@@ -182,7 +182,7 @@ def _read(text: str) -> _Read:
     )
 
 
-def _differ_in_anchors(mine: _Read, yours: _Read) -> bool:
+def _differ_in_anchors(mine: _ReadText, yours: _ReadText) -> bool:
     numbers = number_difference(mine.numbers, yours.numbers)
     lost, missed = mine.names - yours.stems, yours.names - mine.stems
     return bool(
@@ -193,13 +193,13 @@ def _differ_in_anchors(mine: _Read, yours: _Read) -> bool:
     )
 
 
-def _are_nearly_one(mine: _Read, yours: _Read) -> bool:
+def _are_nearly_one(mine: _ReadText, yours: _ReadText) -> bool:
     shared = set(mine.words) & set(yours.words)
     fewer = min(len(set(mine.words)), len(set(yours.words)))
     return len(shared) >= max(_LEAST_SHARED, _SAME_WORDS * fewer)
 
 
-def _anchors(mine: _Read, yours: _Read, numbers: int) -> int:
+def _anchors(mine: _ReadText, yours: _ReadText, numbers: int) -> int:
     return numbers + len((mine.names | yours.names) & mine.stems & yours.stems)
 
 

@@ -14,7 +14,7 @@ from hydramem.llm.pair_classifier import JudgePairs, PairJudgement
 from hydramem.text.restated_text import (
     ENOUGH_ANCHORS,
     SURELY_SAME,
-    Comparison,
+    TextComparison,
     can_restate,
     compare_texts,
 )
@@ -65,7 +65,7 @@ def surely_restates(new: str, old: str, forth: PairJudgement, back: PairJudgemen
     return _surely(compared, forth, back) if compared.possible else None
 
 
-def _surely(compared: Comparison, forth: PairJudgement, back: PairJudgement) -> float | None:
+def _surely(compared: TextComparison, forth: PairJudgement, back: PairJudgement) -> float | None:
     if max(_change(forth), _change(back)) > _most_change(compared):
         return None
     low, high = sorted((forth.duplicate, back.duplicate))
@@ -79,11 +79,11 @@ def _change(judgement: PairJudgement) -> float:
     return judgement.update + judgement.contradict
 
 
-def _most_change(compared: Comparison) -> float:
+def _most_change(compared: TextComparison) -> float:
     return _MOST_CHANGE if compared.denies_alike else _MOST_CHANGE_DENIED
 
 
-def _is_sure(compared: Comparison, low: float, mean: float) -> bool:
+def _is_sure(compared: TextComparison, low: float, mean: float) -> bool:
     if compared.short:
         return low >= _SHORT
     return mean >= (_LEAST_WITH_ANCHORS if compared.anchors >= ENOUGH_ANCHORS else _LEAST_MEAN)
