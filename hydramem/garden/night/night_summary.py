@@ -13,6 +13,7 @@ from hydramem.garden.proposals.phase_context import PhaseOutcome
 from hydramem.garden.proposals.proposal import Action, Proposal, changed_addresses, written_rows
 from hydramem.storage.schema import CHUNK, ENTITY, LINKS, MENTIONS, RELATES
 from hydramem.storage.store import GraphStore
+from hydramem.text.restated_text import SURELY_SAME
 from hydramem.text.shown_text import amount, shown_line
 
 _KINDS: Mapping[Action, SummaryKind] = {
@@ -77,7 +78,17 @@ def _kind_of(proposal: Proposal) -> SummaryKind:
     if proposal.phase == "supersede" and proposal.action == "change":
         # What writes no row but a link lets both memories stand.
         return "ended" if proposal.write.chunks or proposal.write.relations else "judged"
+    if _joins_memories(proposal):
+        return "joined"
     return _KINDS[proposal.action]
+
+
+def _joins_memories(proposal: Proposal) -> bool:
+    """Say whether a proposal makes one hit of recall of two memories."""
+    return proposal.action == "link" and any(
+        link.type == "duplicates" and link.state == "active" and link.weight >= SURELY_SAME
+        for link in proposal.write.links
+    )
 
 
 def _shown(proposals: Iterable[Proposal], graph: GraphStore) -> list[Proposal]:
@@ -151,7 +162,7 @@ def _noun(proposal: Proposal) -> str:
     rows, gone = proposal.write, proposal.write.removed
     if rows.entities or gone.entities:
         return "entity"
-    if rows.chunks or gone.chunks:
+    if rows.chunks or gone.chunks or _joins_memories(proposal):
         return "memory"
     if rows.relations or gone.relations:
         return "relation"

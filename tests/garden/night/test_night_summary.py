@@ -71,6 +71,23 @@ def test_each_printed_command_undoes_its_example(memory: hydramem.Memory) -> Non
     assert {"The badge of the visitor.", "The deploy happens on Friday at noon!"} <= texts
 
 
+def test_memories_that_recall_shows_once_are_joined(tmp_path: Path) -> None:
+    with opened(tmp_path / "store", MEMORY_COGNITIVE="false") as memory:
+        texts = (
+            "The Kestrel office has its boiler serviced every October by Brandt.",
+            "Brandt comes each October to look after the boiler at Kestrel's office.",
+        )
+        for text in texts:
+            memory.remember(text)
+        memory.drain()
+        said = by_kind(night(memory, "supersede"))["joined"]
+        assert said.what == "1 memory" and "duplicates" in said.example
+        assert len(memory.recall("who looks after the boiler").hits) == 1
+        assert said.command is not None
+        memory.undo(said.command.split()[-1])
+        assert len(memory.recall("who looks after the boiler").hits) == 2
+
+
 def test_a_merged_name_comes_back_by_its_command(tmp_path: Path) -> None:
     with opened(tmp_path / "store") as memory:
         for name in ("Kubernetes", "kubernetes cluster"):
