@@ -13,6 +13,7 @@ import psycopg
 
 from hydramem.core.errors import StoreBusyError
 from hydramem.storage.postgres.connection import Connection, Database, database_errors, release_locks
+from hydramem.storage.postgres.held_locks import hold_projects
 from hydramem.storage.postgres.project_locks import night_lock
 
 _TAKE = "SELECT pg_try_advisory_lock(%s)"
@@ -34,16 +35,27 @@ class TendedProjects:
         """Keep other gardeners from some projects while this lasts, and say whether none is there now.
 
         Raises:
+            StoreBusyError: Who writes to the projects keeps them for too long.
             StorageError: The database cannot be reached.
         """
         with ExitStack() as holding:
             locks = _NightLocks(self._database, projects, holding)
             alone = locks.take()
+            if alone:
+                self._wait_for_writer(projects)
             self._own.locks = locks if alone else None
             try:
                 yield alone
             finally:
                 self._own.locks = None
+
+    def _wait_for_writer(self, projects: Sequence[str]) -> None:
+        """Wait until who writes to some projects now has ended: it may be a gardener that lost its lock."""
+        with self._database.apart() as connection:
+            try:
+                hold_projects(connection, self._database.schema, projects)
+            finally:
+                release_locks(connection)
 
     def check(self) -> None:
         """Take the locks of this thread again where their connection was lost; nothing where it has none.

@@ -133,9 +133,6 @@ class PostgresGraph(PostgresCounts):
         Writes of this thread are refused once the lock is lost to another gardener.
         """
         with self._tended.tending(projects) as alone:
-            if alone:
-                with self.writing_alone(projects):  # the last write of a gardener that lost its lock
-                    pass
             yield alone
 
     @contextmanager
