@@ -25,9 +25,10 @@ def return_freed_memory() -> None:
 
     Loading 10,000 chunks left 50 MiB in the pools of Arrow and of the C library that nothing used.
     """
-    arrow = sys.modules.get("pyarrow")
-    if arrow is not None:
-        arrow.default_memory_pool().release_unused()
+    if "pyarrow" in sys.modules:
+        import pyarrow as pa  # waits where another thread is importing it
+
+        pa.default_memory_pool().release_unused()
     trim = _of_c_library("malloc_trim")
     if trim is not None:
         trim(0)

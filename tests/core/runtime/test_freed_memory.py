@@ -5,6 +5,17 @@ import sys
 
 import pytest
 
+_WHILE_ANOTHER_THREAD_IMPORTS = """
+import sys, threading
+from hydramem.core.freed_memory import return_freed_memory
+thread = threading.Thread(target=__import__, args=("pyarrow",))
+thread.start()
+while "pyarrow" not in sys.modules:
+    pass
+return_freed_memory()
+thread.join()
+"""
+
 
 @pytest.mark.skipif(sys.platform != "linux", reason="reads /proc, and only glibc keeps it")
 def test_freed_memory_is_given_back() -> None:
@@ -23,3 +34,8 @@ print(held - mebibytes())
 """
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
     assert float(done.stdout) > 50
+
+
+def test_memory_is_given_back_while_another_thread_imports_arrow() -> None:
+    for _ in range(3):
+        subprocess.run([sys.executable, "-c", _WHILE_ANOTHER_THREAD_IMPORTS], check=True, timeout=60)
