@@ -4,6 +4,8 @@ import re
 import unicodedata
 from collections.abc import Iterable
 from dataclasses import dataclass
+from functools import lru_cache
+from sys import intern
 
 from hydramem.text.lexicon import word_set
 
@@ -27,6 +29,9 @@ _LEAST_SPELLING = 3
 _LEAST_TYPO = 5
 _LEAST_CODE = 7
 _MOST_CHARACTERS = 2000
+NO_WORDS: frozenset[str] = frozenset()
+"""An empty set that names share: each of its own takes 200 bytes, and a project has many names."""
+
 _SIMILAR = 0.7
 """How sure it is that two words are one where one only may stand for the other."""
 
@@ -38,7 +43,7 @@ class NameParts:
     Attributes:
         words: Folded words, each once, in order.
         repeats: Whether one of them is there more often.
-        triples: Its letters by threes, with the blanks between words.
+        letters: Its words as one text, repeated ones too, with a blank between them and at both ends.
         numbers: Its numbers, without zeros that mean nothing.
         codes: Long numbers without their marks, as of telephones.
         amount: Its value, where it is nothing but a number.
@@ -48,7 +53,7 @@ class NameParts:
 
     words: tuple[str, ...]
     repeats: bool
-    triples: frozenset[str]
+    letters: str
     numbers: frozenset[str]
     codes: frozenset[str]
     amount: float | None
@@ -61,6 +66,11 @@ class NameParts:
         return len(self.words) == 1 and len(other.words) > 2 and whole in (other.initials, other.all_initials)
 
     @property
+    def triples(self) -> frozenset[str]:
+        """Its letters by threes; of many names that are held, few are compared by them."""
+        return _triples(self.letters)
+
+    @property
     def all_initials(self) -> str:
         """First letters of its words, small words too."""
         return "".join(word[0] for word in self.words)
@@ -70,19 +80,23 @@ def name_parts(text: str) -> NameParts:
     """Take a text apart; of a very long one the beginning counts."""
     folded = _folded_name(text[:_MOST_CHARACTERS])
     found = [_plain_number(word) for word in _WORD.findall(folded)]
-    padded = f" {' '.join(found)} "
     amount = _AMOUNT.fullmatch(folded)
     codes = (_NOT_DIGITS.sub("", code) for code in _CODE.findall(folded))
     return NameParts(
-        words=tuple(dict.fromkeys(found)),
+        words=tuple(dict.fromkeys(map(intern, found))),
         repeats=len(set(found)) < len(found),
-        triples=frozenset(padded[place : place + 3] for place in range(len(padded) - 2)),
-        numbers=frozenset(_plain_number(number) for number in _NUMBER.findall(folded)),
-        codes=frozenset(code for code in codes if len(code) >= _LEAST_CODE),
+        letters=f" {' '.join(found)} ",
+        numbers=frozenset(map(_plain_number, _NUMBER.findall(folded))) or NO_WORDS,
+        codes=frozenset(code for code in codes if len(code) >= _LEAST_CODE) or NO_WORDS,
         amount=float(amount[1]) if amount else None,
         spelling=spelling(text[:_MOST_CHARACTERS]),
         initials="".join(word[0] for word in found if word not in _SMALL),
     )
+
+
+@lru_cache(maxsize=4096)
+def _triples(letters: str) -> frozenset[str]:
+    return frozenset(letters[place : place + 3] for place in range(len(letters) - 2))
 
 
 def _folded_name(text: str) -> str:

@@ -10,10 +10,11 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import combinations
+from sys import intern
 from typing import Literal
 
 from hydramem.text.lexicon import word_rows, word_set
-from hydramem.text.names.name_comparison import one_letter_off
+from hydramem.text.names.name_comparison import NO_WORDS, one_letter_off
 
 Variant = Literal["initials", "part", "misspelled", "described"]
 """How one name stands for another: as its initials; as some of its words; as the same words of which one is
@@ -90,7 +91,7 @@ def name_form(name: str) -> NameForm:
     kept = [word for place, word in enumerate(every) if not (place == 0 and word in _TITLES)]
     kept = [word for word in kept if word not in _FORMS] or kept
     telling = [_NUMBERS.get(word, word) for word in kept if word not in _SMALL]
-    words = tuple(dict.fromkeys(_without_ending(word) for word in telling))[:_MOST_WORDS]
+    words = tuple(dict.fromkeys(intern(_without_ending(word)) for word in telling))[:_MOST_WORDS]
     pieces = [piece.casefold() for run in _RUN.findall(text) for piece in _CAMEL.split(run)]
     pieces = [
         _NUMBERS.get(piece, piece)
@@ -106,8 +107,8 @@ def name_form(name: str) -> NameForm:
         whole=whole,
         initials=initials,
         full=full,
-        numbers=frozenset(piece for piece in pieces if piece.isdigit()),
-        parting=frozenset(every) & _PARTING,
+        numbers=frozenset(piece for piece in pieces if piece.isdigit()) or NO_WORDS,
+        parting=_PARTING.intersection(every) or NO_WORDS,
         is_short=len(runs) <= 2 and _LEAST_SHORT <= len(whole) <= _MOST_SHORT and not whole.isdigit(),
         is_description=is_description,
     )
@@ -134,7 +135,7 @@ def _initials(pieces: Sequence[str]) -> tuple[tuple[str, ...], int]:
     if len(numbers) == 1 and len(telling) > 2 and not telling[0].isdigit():
         less[telling[0][0] + numbers[0]] = None
     weak = [each for each in less if each not in full and (len(each) > 2 or not each.isalpha())]
-    return (*full, *weak), len(full)
+    return tuple(map(intern, (*full, *weak))), len(full)
 
 
 def _joined(pieces: Sequence[str]) -> str:

@@ -53,30 +53,28 @@ class MatchProfile:
 
     Attributes:
         order: Its texts, as a sort key.
-        detail_words: Words of its details.
-        words: Those, and the words of its name.
     """
 
     order: tuple[str, ...]
     names: tuple[NameParts, ...]
     details: tuple[NameParts, ...]
-    detail_words: frozenset[str]
-    words: frozenset[str]
+
+    @property
+    def detail_words(self) -> frozenset[str]:
+        """Words of its details."""
+        return frozenset(word for one in self.details for word in one.words)
+
+    @property
+    def words(self) -> frozenset[str]:
+        """Words of its details and its name."""
+        return self.detail_words.union(self.names[0].words)
 
 
 def match_profile(thing: Thing) -> MatchProfile:
     """Take a thing's texts apart."""
     names = tuple(name_parts(name) for name in thing.names)
     details = tuple(name_parts(text) for text in thing.details[:_MOST_DETAILS] if text.strip())
-    detail_words = frozenset(word for one in details for word in one.words)
-    order = (*thing.names, *thing.details)
-    return MatchProfile(
-        order=order,
-        names=names,
-        details=details,
-        detail_words=detail_words,
-        words=detail_words.union(names[0].words),
-    )
+    return MatchProfile(order=(*thing.names, *thing.details), names=names, details=details)
 
 
 class Rarity:
