@@ -15,8 +15,8 @@ from numpy.typing import NDArray
 
 from hydramem.core.config import EmbeddingConfig
 from hydramem.core.errors import ConfigError, ModelError, ModelUnavailableError
-from hydramem.core.runtime.freed_memory import return_freed_memory
 from hydramem.llm.catalogue import KnownModel, check_files, locate
+from hydramem.llm.held_model import FEW_TEXTS, HeldModel
 from hydramem.llm.listed_model import ListedModel, check_listed, find_listed, open_listed_embedder
 from hydramem.llm.onnx_text_model import OnnxTextModel, open_text_model
 from hydramem.text.surrogates import well_formed
@@ -85,11 +85,16 @@ class LocalEmbedder:
         self.dimension = space.dimension
         self._space = space
         self._query_prefix, self._document_prefix = prefixes(space.name)
-        self._load, self._load_once = load, load_once
+        self._held = HeldModel(load, load_once)
+        self._load_once = load_once
         self._batch_size = max(1, settings.batch_size)
         self._max_chars = _MAX_CHARS_A_TOKEN * settings.max_tokens
         self._lock = threading.Lock()
-        self._model: TextModel | None = None
+
+    @property
+    def held(self) -> HeldModel[TextModel]:
+        """The model, in memory or not."""
+        return self._held
 
     def embed_documents(self, texts: Sequence[str]) -> Vectors:
         """Return unit-length rows of shape (len(texts), dimension), in the order given.
@@ -115,7 +120,7 @@ class LocalEmbedder:
         rows = np.empty((len(texts), self._space.full_dimension), dtype=np.float32)
         if not texts:
             return rows[:, : self.dimension]
-        model = self._opened(once=once)
+        model = self._opened(once=once, little=len(texts) <= FEW_TEXTS)
         # A batch is padded to its longest text: neighbours in length waste the least.
         order = sorted(range(len(texts)), key=lambda place: len(texts[place]), reverse=True)
         with model_errors(f"embedding model {self._space.name}"):
@@ -124,15 +129,12 @@ class LocalEmbedder:
                 rows[place] = vector
         return _unit_rows(rows, self._space)
 
-    def _opened(self, *, once: bool) -> TextModel:
+    def _opened(self, *, once: bool, little: bool) -> TextModel:
         with self._lock:
             load_once, self._load_once = self._load_once, None
-            if self._model is None and once and load_once is not None:
+            if once and load_once is not None and not self._held.loaded:
                 return load_once()
-            if self._model is None:
-                self._model = self._load()
-                return_freed_memory()
-            return self._model
+        return self._held.get(little=little)
 
 
 def open_known(model: KnownModel, *, settings: EmbeddingConfig, models: Path | None = None) -> LocalEmbedder:

@@ -8,15 +8,20 @@ the bounds from which it is believed, and how it does on pairs of other authors.
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cache
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from hydramem.llm.held_model import HeldModel
 from hydramem.llm.local_embedder import model_errors
 from hydramem.llm.pair_model import PairModel, raw_scores
 from hydramem.text.english import is_english
 from hydramem.text.surrogates import well_formed
+
+if TYPE_CHECKING:
+    from onnxruntime import InferenceSession
+    from tokenizers import Tokenizer
 
 _MODEL = PairModel(name="pair classifier", file="pairs/pairs.onnx")
 _MOST_CHARS = 1000
@@ -84,6 +89,11 @@ class PairClassifier:
 
     def __init__(self, model: PairModel | None = None) -> None:
         self._model = model or _MODEL
+
+    @property
+    def held(self) -> "HeldModel[tuple[InferenceSession, Tokenizer]]":
+        """The model, in memory or not."""
+        return self._model.held
 
     def __call__(self, new: str, old: Sequence[str]) -> Sequence[PairJudgement | None]:
         """Judge a new text against old ones, all in one batch.

@@ -2,7 +2,6 @@
 
 import hashlib
 import json
-import threading
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -14,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hydramem.core.errors import ModelUnavailableError
+from hydramem.llm.held_model import HeldModel
 from hydramem.llm.local_embedder import model_errors
 from hydramem.llm.onnx_text_model import quiet_session
 
@@ -34,13 +34,17 @@ class PairModel:
         file: Its weights in the folder `data`; `card.json` beside it has their hash.
         most_tokens: Word pieces of a pair, the longer text being cut first; None cuts none.
         data: The folder that has it.
+        held: The model and its tokenizer, in memory or not.
     """
 
     name: str
     file: str
     most_tokens: int | None = None
     data: Traversable = field(default=_DATA)
-    _lock: threading.Lock = field(default_factory=threading.Lock, init=False)
+    held: "HeldModel[tuple[InferenceSession, Tokenizer]]" = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.held = HeldModel(self._load)
 
     @cached_property
     def card(self) -> dict[str, Any]:
@@ -56,11 +60,9 @@ class PairModel:
             ModelUnavailableError: Its file is missing or damaged.
             ModelError: It cannot be loaded.
         """
-        with self._lock:
-            return self._loaded
+        return self.held.get()
 
-    @cached_property
-    def _loaded(self) -> "tuple[InferenceSession, Tokenizer]":
+    def _load(self) -> "tuple[InferenceSession, Tokenizer]":
         path = self.data / self.file
         try:
             weights = path.read_bytes()

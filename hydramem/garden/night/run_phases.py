@@ -104,6 +104,7 @@ class GardenRun:
         upkeep: The phase that changes no rows, and runs last; None where only a plan is asked for.
         key: Returns the key that signs plans.
         began: Called with each phase when it begins.
+        planned: Called once everything is proposed: what follows needs no model of this process.
         interrupted: Called with the report of a run that a store's error ends, before that is raised.
     """
 
@@ -117,6 +118,7 @@ class GardenRun:
     upkeep: PhaseStep | None = None
     key: Callable[[], bytes] = lambda: b""
     began: Callable[[Phase], None] = lambda phase: None
+    planned: Callable[[], None] = lambda: None
     interrupted: Callable[[Gardened], None] = lambda report: None
 
     @property
@@ -190,6 +192,7 @@ def run_phases(run: GardenRun) -> Gardened:
     id = new_id("w")
     with in_run(id):  # what `distill` writes belongs to it
         results = _proposed(replace(run, phases=early))
+    run.planned()
     undecided = [one.undecided for one in results.outcomes.values() if one.undecided is not None]
     if undecided and run.folder is not None:
         save_undecided_pairs(chain.from_iterable(undecided), run.folder)

@@ -303,6 +303,7 @@ class GardenMethods(Handle):
         from hydramem.garden.night.apply import WriteAccess
         from hydramem.garden.night.run_phases import GardenRun
         from hydramem.garden.proposals.plan_file import key_in
+        from hydramem.llm.held_model import give_back, not_loaded
 
         store, at, folder = self._use(), now(), self._garden_folder(name)
 
@@ -329,6 +330,7 @@ class GardenMethods(Handle):
             now=at,
             key=lambda: key_in(folder.parent),
             began=lambda phase: reporter(phase)(0, 1),
+            planned=partial(give_back, not_loaded((store.embedder, store.judge))),
             interrupted=partial(_save_interrupted, folder=folder / _REPORTS),
         )
 
@@ -361,11 +363,12 @@ class GardenMethods(Handle):
     def _exclusive_run(self, projects: Sequence[str]) -> Iterator[None]:
         """Allow one run of the gardener in this process, and one a project in all that share the graph."""
         from hydramem.core.runtime.interpreter_tuning import tuned_interpreter
+        from hydramem.llm.held_model import sparing_models
 
         if not self._use().one_garden_run.acquire(blocking=False):
             raise StoreBusyError(f"{self.folder}: another run of the gardener is in progress; wait for it")
         try:
-            with tuned_interpreter(), self._use().graph.tending(projects) as alone:
+            with tuned_interpreter(), sparing_models(), self._use().graph.tending(projects) as alone:
                 if not alone:
                     raise StoreBusyError(
                         f"{', '.join(projects)}: the gardener of another machine is at it; wait for it"
