@@ -1,7 +1,7 @@
 """Maintain: the phase that changes no memory and blocks writers only for short moments.
 
-It runs pending jobs, removes items that have expired, compacts vectors, compares the stores, names
-communities, checkpoints the graph and makes a backup.
+It runs pending jobs, removes items that have expired, checkpoints the graph, compacts vectors, compares the
+stores, names communities and makes a backup.
 """
 
 from collections.abc import Callable
@@ -73,10 +73,11 @@ def maintain(context: PhaseContext, upkeep: Upkeep) -> PhaseOutcome:
     tasks = _Tasks(context)
     tasks.run("what was left for later", lambda: _drain(upkeep, tasks))
     tasks.run("items", lambda: _expire(upkeep, tasks))
+    # First: until then the engine holds in memory what the run has written.
+    tasks.run("checkpoint", upkeep.checkpoint)
     tasks.run("vectors", upkeep.compact)
     tasks.run("comparison", lambda: _compare(upkeep, tasks))
     tasks.run("communities", lambda: _regroup(tasks))
-    tasks.run("checkpoint", upkeep.checkpoint)
     if upkeep.backup is not None:
         make = upkeep.backup
         tasks.run("backup", lambda: _backup(make, tasks))
