@@ -49,6 +49,7 @@ def quiet_session(weights: Path | bytes, threads: int = 0, *, optimized: bool = 
     given = weights if isinstance(weights, bytes) else weights.read_bytes()
     model = with_small_tables(given)
     source = str(weights) if model is given and isinstance(weights, Path) else model
+    del given  # the runtime makes copies of its own
     session = onnxruntime.InferenceSession(source, options, providers=["CPUExecutionProvider"])
     # It keeps the bytes to open itself again with other providers, which nobody asks for.
     session._model_bytes = None
