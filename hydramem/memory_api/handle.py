@@ -109,7 +109,7 @@ class Handle:
             project=name,
             graph=store.graph,
             commit=store.committing(space),
-            one_writer=store.mirror.one_writer,
+            one_writer=store.mirror.one_writer.of([name]),
             embed=space.embedder.embed_documents,
             known=lambda keys: store.snapshots.known(name, keys),
             accept=accept or (lambda candidates: self._judge(project)(candidates).verdicts),

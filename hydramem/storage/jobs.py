@@ -11,8 +11,8 @@ import os
 import threading
 import time
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager, contextmanager, nullcontext
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from typing import Any
@@ -26,6 +26,7 @@ from hydramem.storage.changes import acting_as, current_actor, current_run, in_o
 from hydramem.storage.store import GraphStore, Listing
 from hydramem.storage.write import Removal, Write
 from hydramem.storage.write_validation import batches
+from hydramem.storage.writer_lock import Writing
 
 log = logging.getLogger(__name__)
 MOST_ATTEMPTS = 5
@@ -112,18 +113,19 @@ class Jobs:
     """The queue of one open store, and the thread that works it off, which starts once it is needed.
 
     Args:
-        graph, commit, one_writer: Where the rows are, what commits a write, and the writer lock.
+        graph, commit: Where the rows are, and what commits a write.
+        writing: Returns the writer lock for some projects.
     """
 
     def __init__(
         self,
         graph: GraphStore,
         commit: Callable[[Write], None],
-        one_writer: AbstractContextManager[object],
+        writing: Writing,
     ) -> None:
         self._graph = graph
         self._commit = commit
-        self._one_writer = one_writer
+        self._writing = writing
         self._unseen = 0  # jobs since the last look
         self._handlers: Mapping[str, Handler] = {}
         self._pid = os.getpid()
@@ -324,10 +326,12 @@ class Jobs:
         kept: list[Job] = []
         alone = held == 1 or not self._handlers[calls[0][0].kind].quick
         for some in batches(list(zip(calls, claimed, strict=True)), 1 if alone else held):
-            with nullcontext() if alone else self._one_writer:
+            projects = _projects(row for before, _ in some for row in before)
+            with nullcontext() if alone else self._writing(projects):
                 for before, rows in some:
                     self._try(before, rows, done, kept)
-        self._commit(Write(changes=(), jobs=tuple(kept), removed=Removal(jobs=tuple(done))))
+        with self._writing(_projects(row for rows in claimed for row in rows)):
+            self._commit(Write(changes=(), jobs=tuple(kept), removed=Removal(jobs=tuple(done))))
         self._done += len(done)
         with self._changed:
             self._changed.notify_all()
@@ -427,6 +431,10 @@ class Jobs:
         atexit.unregister(self.close)
         if thread is not None and thread is not threading.current_thread():
             thread.join(_CLOSING_SECONDS)
+
+
+def _projects(rows: Iterable[Job]) -> list[str]:
+    return sorted({row.project for row in rows})
 
 
 def _claims(calls: Sequence[Sequence[Job]]) -> Iterator[list[Sequence[Job]]]:

@@ -27,7 +27,7 @@ from hydramem.storage.store import GraphStore
 from hydramem.storage.vector_rows import ChunkVector, EntityVector, Vector, VectorStore, indexed_text
 from hydramem.storage.write import RequestRow, Write
 from hydramem.storage.write_validation import batches
-from hydramem.storage.writer_lock import Projects, WriterLock
+from hydramem.storage.writer_lock import Projects, ProjectsLock, WriterLock
 
 log = logging.getLogger(__name__)
 Embed = Callable[[Sequence[str]], Vector]
@@ -166,12 +166,12 @@ class Mirror:
     def watching(self) -> Iterator[Written]:
         """Collect the ids of what is written while this lasts, by other processes too."""
         written = Written()
-        with self._one_writer:
+        with self._one_writer.of(()):
             self._recorders.append(written)
         try:
             yield written
         finally:
-            with self._one_writer:
+            with self._one_writer.of(()):
                 self._recorders.remove(written)
 
     def commit(self, write: Write, vectors: Mapping[str, Vector] | None = None) -> None:
@@ -194,12 +194,21 @@ class Mirror:
             write = replace(write, changes=with_run(write.changes))
         self.commit_held()
         if self._held.wanted and not write.requests:
-            self._one_writer.acquire(projects=projects_written(write))
+            self._one_writer.acquire(projects=self._projects_of(write))
             self._held.write = write, vectors or {}
             return
-        with self._one_writer.of(projects_written(write)):
+        with self.writing(write):
             self._store(write, vectors or {})
         self._maintain_after(write)
+
+    def _projects_of(self, write: Write) -> Projects:
+        """Return the projects that a write is for; where its rows do not say, those that this thread has."""
+        projects = projects_written(write)
+        return () if projects is None and self._one_writer.is_held_here else projects
+
+    def writing(self, write: Write) -> ProjectsLock:
+        """Return the writer lock for the projects of a write."""
+        return self._one_writer.of(self._projects_of(write))
 
     @contextmanager
     def holding(self) -> Iterator[None]:
@@ -225,7 +234,7 @@ class Mirror:
         held, self._held.write = self._held.write, None
         if held is None:
             if requests:
-                with self._one_writer:
+                with self._one_writer.of(()):
                     self._graph.write(Write(changes=(), requests=requests))  # no row that others read
             return
         write, vectors = held
@@ -237,7 +246,7 @@ class Mirror:
 
     def drop_requests(self, before: datetime) -> None:
         """Delete the answers of requests that were carried out before a moment."""
-        with self._one_writer:
+        with self._one_writer.of(()):
             self._graph.drop_requests(before)
 
     def _store(self, write: Write, vectors: Mapping[str, Vector]) -> None:
@@ -265,7 +274,7 @@ class Mirror:
         try:
             # An empty write lets the vector store load what it needs while others write.
             self._vectors().put()
-            with self._one_writer:
+            with self._one_writer.of(_projects_of_all(tuple(self._deferred.values()))):
                 if self._deferred:
                     self._replicate({})
         except HydraMemError as error:
@@ -278,7 +287,7 @@ class Mirror:
 
     def tidy(self) -> None:
         """Delete replicated rows of the outbox now, instead of with the next write."""
-        with self._one_writer:
+        with self._one_writer.of(()):
             if self._replicated:
                 self._graph.clear_outbox(self._replicated)
                 self._replicated = ()
@@ -390,7 +399,7 @@ class Mirror:
 
     def maintain_after_bulk(self) -> None:
         """Prepare the vector store for searches after a bulk of writes."""
-        with self._one_writer:
+        with self._one_writer.of(()):
             self._maintain(after_bulk=True)
 
     def _maintain(self, *, after_bulk: bool = False) -> None:
@@ -477,6 +486,12 @@ def projects_written(write: Write) -> Projects:
     if write.verbatim or not any(rows):
         return None
     return sorted({row.project for part in rows for row in part})
+
+
+def _projects_of_all(writes: Iterable[Write]) -> Projects:
+    """Return the projects of the rows of several writes; None where one has rows that do not say."""
+    named = [projects_written(write) for write in writes]
+    return None if None in named else sorted({project for some in named for project in some or ()})
 
 
 def _wants_vector(chunk: Chunk) -> bool:

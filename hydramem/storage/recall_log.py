@@ -11,7 +11,7 @@ import logging
 import os
 import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, replace
 from datetime import datetime
@@ -24,6 +24,7 @@ from hydramem.core.time import clock
 from hydramem.storage.changes import current_actor
 from hydramem.storage.store import GraphStore
 from hydramem.storage.write import Write
+from hydramem.storage.writer_lock import Writing
 
 log = logging.getLogger(__name__)
 QUERIES = "queries"
@@ -66,18 +67,20 @@ class Recalls:
 
     Args:
         graph: Where chunks and sessions are looked up.
-        commit, one_writer: What writes a batch, and the writer lock.
+        commit: What writes a batch.
+        writing: Returns the writer lock for some projects.
     """
 
     def __init__(
         self,
         graph: GraphStore,
         commit: Callable[[Write], None],
-        one_writer: AbstractContextManager[object],
+        writing: Writing,
     ) -> None:
         self._graph = graph
         self._commit = commit
-        self._one_writer = one_writer
+        self._writing = writing
+        self._one_flush = threading.Lock()
         self._changed = threading.Condition()
         self._waiting: list[_Noted] = []
         self._rows = 0
@@ -132,16 +135,17 @@ class Recalls:
 
     def flush(self) -> None:
         """Write what is noted. What cannot be written is lost, and logged."""
-        noted = None
-        try:
-            with self._one_writer, unbounded():
-                noted = self._take()
-                if noted and (write := self._write(noted)).recalled:
-                    self._commit(write)
-        except HydraMemError as error:
-            # Not retried: it may have been written, and no recall may count twice.
-            if lost := self._take() if noted is None else noted:
-                log.warning("what %d recalls brought is not recorded: %s", len(lost), error)
+        with self._one_flush, unbounded():
+            noted = self._take()
+            if not noted:
+                return
+            try:
+                with self._writing(sorted({each.project for each in noted})):
+                    if (write := self._write(noted)).recalled:
+                        self._commit(write)
+            except HydraMemError as error:
+                # Not retried: it may have been written, and no recall may count twice.
+                log.warning("what %d recalls brought is not recorded: %s", len(noted), error)
 
     def _take(self) -> list[_Noted]:
         with self._changed:

@@ -237,7 +237,7 @@ def _write_verdicts(
     checked: dict[str, CheckedRelation] = {}
     changes: list[Change] = []
     rows: list[Relation] = []
-    with mirror.one_writer:
+    with mirror.one_writer.of(sorted({each.relation.project for each, _ in judged})):
         at = now()
         subjects = sorted({each.relation.subject for each, _ in judged})
         current = {row.id: row for row in graph.relations(subjects)}

@@ -28,7 +28,7 @@ class Place:
         self.queue = self.opened()
 
     def opened(self) -> Jobs:
-        return Jobs(self.graph, self.commit, self.one_writer)
+        return Jobs(self.graph, self.commit, lambda projects: self.one_writer)
 
     def commit(self, write: Write) -> None:
         with self.one_writer:

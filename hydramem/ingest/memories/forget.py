@@ -74,7 +74,7 @@ def revive(
     Raises:
         NotFoundError: An id is no chunk's, document's or withdrawn relation's; nothing is written.
     """
-    with mirror.one_writer:
+    with mirror.one_writer.of(_projects(ids, graph)):
         released = [row.id for row in graph.chunks(ids) if _is_released(row, ids, "active")]
         done = _move("revive", "archived", "active", ids, graph, mirror)
         if released:
@@ -87,7 +87,7 @@ def _move(
     operation: str, before: State, after: State, ids: Sequence[str], graph: GraphStore, mirror: Mirror
 ) -> Forgotten:
     at = now() if after == "archived" else None
-    with mirror.one_writer:
+    with mirror.one_writer.of(_projects(ids, graph)):
         named = _relations(ids, graph) if after == "active" else ()
         named_ids = {relation.id for relation in named}
         found, owners = _chunks_and_documents([id for id in ids if id not in named_ids], graph)
@@ -124,6 +124,12 @@ def _move(
             worth = {row.id: row.name for row in entities if worth_a_vector(row.mention_count)}
             mirror.commit(write, mirror.embed_by_id(worth) if after == "active" else None)
     return Forgotten(chunks=tuple(moved), relations=len(relations))
+
+
+def _projects(ids: Sequence[str], graph: GraphStore) -> list[str]:
+    """Return the projects of what is named; unknown ids have none."""
+    rows: tuple[_Row, ...] = (*graph.chunks(ids), *graph.documents(ids), *_relations(ids, graph))
+    return sorted({row.project for row in rows})
 
 
 def _supported(revived: Sequence[str], graph: GraphStore) -> list[Relation]:
@@ -220,7 +226,7 @@ def forget_matching(sweep: Sweep, *, graph: GraphStore, mirror: Mirror, dry_run:
     Raises:
         InvalidInputError: They are not as many as was expected; nothing is written.
     """
-    with mirror.one_writer:
+    with mirror.one_writer.of([sweep.project]):
         ids = _matching_ids(sweep, graph)
         if dry_run:
             return Forgotten(chunks=tuple(ids), dry_run=True)

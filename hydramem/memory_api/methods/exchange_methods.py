@@ -107,7 +107,7 @@ class ExchangeMethods(KnowledgeMethods):
         check_choice(format, get_args(ExportFormat), name="format")
         if place.is_relative_to(store.path):
             raise InvalidInputError(f"path: {place} is in the store; name a place outside it")
-        with store.mirror.one_writer:
+        with store.mirror.one_writer.of([name]):
             if format == "graphml":
                 return export_graphml(store.graph, place, name)
             return export_vault(store.graph, place, name, progress=progress)

@@ -323,7 +323,7 @@ class GardenMethods(Handle):
                 revision=lambda: store.mirror.writes,
                 places=lambda: store.snapshots.of(name).nodes.index,
                 keeping=partial(store.snapshots.keeping, name),
-                one_writer=store.mirror.one_writer,
+                one_writer=store.mirror.one_writer.of([name]),
                 progress=reporter("apply"),
             ),
             folder=folder,

@@ -153,8 +153,8 @@ class OpenStore:
         )
         self._closing.callback(self.mirror.close)
         self.answers = Answers(self._graph, self.mirror)
-        self.jobs = Jobs(self._graph, self.mirror.commit, self.mirror.one_writer)
-        self.recalls = Recalls(self._graph, self.mirror.commit, self.mirror.one_writer)
+        self.jobs = Jobs(self._graph, self.mirror.commit, self.mirror.one_writer.of)
+        self.recalls = Recalls(self._graph, self.mirror.commit, self.mirror.one_writer.of)
         self.kept = KeptAnswers(lambda: self.mirror.writes if self.mirror.is_replicated else None)
         self._closing.callback(self.recalls.close)
         self._closing.callback(self.jobs.close)  # closed first, since jobs use the rest
@@ -288,7 +288,7 @@ class OpenStore:
         """Return the commit for vectors of a space; they are computed again if another is in use by then."""
 
         def commit(write: Write, vectors: Mapping[str, Vector]) -> None:
-            with self.mirror.one_writer:
+            with self.mirror.writing(write):
                 held = self.space
                 if held.embedder is not space.embedder:
                     names = {row.id: row.name for row in write.entities if row.id in vectors}

@@ -242,10 +242,16 @@ class Database:
             finally:
                 self._bound.held = None
 
+    @property
+    def held(self) -> Connection | None:
+        """The connection that this thread keeps; None where it keeps none."""
+        held: Connection | None = getattr(self._bound, "held", None)
+        return held
+
     @contextmanager
     def _lent(self) -> Iterator[Connection]:
         """Lend the connection that this thread keeps, else one of the pool."""
-        if (held := getattr(self._bound, "held", None)) is not None:
+        if (held := self.held) is not None:
             yield held
             return
         with self._pooled() as connection:
@@ -349,6 +355,10 @@ def database_errors() -> Iterator[None]:
     except psycopg.errors.LockNotAvailable:
         raise StoreBusyError(
             "another program held a lock of the database for too long; nothing was written, try again"
+        ) from None
+    except psycopg.errors.DeadlockDetected:
+        raise StoreBusyError(
+            "another program wrote the same rows in another order; nothing was written, try again"
         ) from None
     except (PoolTimeout, psycopg.errors.QueryCanceled):
         raise StoreBusyError("the database gave no connection or answer in time; try again") from None

@@ -14,6 +14,10 @@ _HOLD_PROJECTS = (
     "SELECT pg_advisory_lock_shared(%s), "
     "(SELECT count(pg_advisory_lock(lock)) FROM unnest(%s::bigint[]) AS lock)"
 )
+_TRY_STORE = "SELECT pg_try_advisory_lock(%s)"
+_TRY_PROJECTS = (
+    "SELECT coalesce(bool_and(pg_try_advisory_lock(lock)), true) FROM unnest(%s::bigint[]) AS lock"
+)
 _HOLDERS = """
     SELECT DISTINCT a.pid, to_char(a.state_change AT TIME ZONE 'UTC', 'HH24:MI:SS')
     FROM pg_locks k JOIN pg_stat_activity a USING (pid)
@@ -43,6 +47,26 @@ def hold_projects(connection: Connection, schema: str, projects: Collection[str]
         holders = connection.execute(_HOLDERS, [[whole, *locks], projects is None]).fetchall()
         what = "the whole memory" if projects is None else f"project {', '.join(sorted(projects))}"
         raise StoreBusyError(_message(what, holders)) from None
+
+
+def hold_further(connection: Connection, schema: str, projects: Collection[str] | None) -> None:
+    """Take the locks of further projects for a session that holds some, without waiting for them.
+
+    Locks are taken in one order, so that no two sessions wait for each other; these come out of order.
+
+    Raises:
+        StoreBusyError: Another session holds one of them.
+    """
+    if projects is None:
+        found = connection.execute(_TRY_STORE, [store_lock(schema)]).fetchone()
+    else:
+        found = connection.execute(_TRY_PROJECTS, [project_locks(schema, projects)]).fetchone()
+    if found != (True,):
+        what = "the whole memory" if projects is None else f"project {', '.join(sorted(projects))}"
+        raise StoreBusyError(
+            f"a write came to {what} after it had begun elsewhere, and another program writes there; "
+            "try again"
+        )
 
 
 def _message(what: str, holders: Collection[tuple[int, str | None]]) -> str:

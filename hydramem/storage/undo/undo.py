@@ -66,6 +66,10 @@ class _UndoRequest:
         return self.changes[0].run or self.id
 
     @property
+    def projects(self) -> list[str]:
+        return sorted({change.project for change in self.changes})
+
+    @property
     def operations(self) -> tuple[str, ...]:
         return tuple(dict.fromkeys(change.operation for change in self.changes))
 
@@ -82,8 +86,8 @@ def undo(id: str, *, graph: GraphStore, mirror: Mirror, force: bool = False) -> 
         NotFoundError: Nothing has that id.
         InvalidInputError: It was undone already, or left nothing to undo it by; nothing is written.
     """
-    with mirror.one_writer, in_one_run() as run:
-        request = _find_request(id, run, graph)
+    with in_one_run() as run, mirror.one_writer.of(_find_request(id, run, graph).projects):
+        request = _find_request(id, run, graph)  # once more: its run may have gone on
         undone = _check_not_undone(request, graph, force=force)
         every = joined((*request.images, *undone))
         stored = look_up(every, graph)

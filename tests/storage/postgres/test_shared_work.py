@@ -36,7 +36,8 @@ def opened(schema: str) -> PostgresGraph:
 
 
 def queue(graph: PostgresGraph) -> Jobs:
-    return Jobs(graph, lambda write: graph.write(write) and None, threading.RLock())
+    lock = threading.RLock()
+    return Jobs(graph, lambda write: graph.write(write) and None, lambda projects: lock)
 
 
 def test_each_job_is_done_by_one_of_four(schema: str) -> None:

@@ -10,13 +10,13 @@ from hydramem.core.errors import InvalidInputError
 from hydramem.core.ids import new_id
 from hydramem.core.project_bounds import bounds
 from hydramem.core.row_types import Job
-from hydramem.storage.postgres.connection import Database, release_locks, rolled_back_alone
+from hydramem.storage.postgres.connection import Database, database_errors, release_locks, rolled_back_alone
 from hydramem.storage.postgres.feed import feed_statements, switch_statements
 from hydramem.storage.postgres.follower import Follow, Follower
 from hydramem.storage.postgres.graph.counts import PostgresCounts
 from hydramem.storage.postgres.graph.snapshot_tables import project_tables
 from hydramem.storage.postgres.graph.writes import apply_write, encode_write, projects_of
-from hydramem.storage.postgres.held_locks import hold_projects
+from hydramem.storage.postgres.held_locks import hold_further, hold_projects
 from hydramem.storage.postgres.job_claims import JobClaims
 from hydramem.storage.postgres.parameters import as_parameters
 from hydramem.storage.postgres.pipelines import run_together
@@ -111,13 +111,19 @@ class PostgresGraph(PostgresCounts):
         """Keep writers of other processes out of some projects while this lasts; None for all projects.
 
         The locks are of the session of the one connection that this thread uses meanwhile: a holder that dies
-        or loses it frees them, and what it had not committed never is.
+        or loses it frees them, and what it had not committed never is. A thread that keeps others out of some
+        projects gets further ones only where they are free, and keeps these as long as the first.
 
         Raises:
-            StoreBusyError: Another program kept them for too long; or this thread is a gardener's, and
-                another gardener has its project by now.
+            StoreBusyError: Another program kept them for too long, or has a further one now; or this thread
+                is a gardener's, and another gardener has its project by now.
         """
         schema = self._database.schema
+        if (held := self._database.held) is not None:
+            with database_errors():
+                hold_further(held, schema, projects)
+            yield
+            return
         with self._database.holding() as connection:
             try:
                 hold_projects(connection, schema, projects)
