@@ -4,7 +4,7 @@ It is row-level security for stores that have none: an operation that forgets to
 nothing of another one here, neither by id nor in a list, and what it writes is checked (`check_write`).
 """
 
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import fields, replace
 from datetime import datetime
@@ -13,7 +13,7 @@ from itertools import count, groupby, islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from hydramem.core.errors import NotFoundError, StorageError
+from hydramem.core.errors import HydraMemError, NotFoundError, StorageError
 from hydramem.core.project_bounds import bounds, in_bounds
 from hydramem.core.results.knowledge_results import Cutoffs, Past, ScopeCount
 from hydramem.core.results.upkeep_results import Counts, ProjectView
@@ -209,8 +209,15 @@ class BoundedGraph(GraphStore):
     def item_places(self) -> Iterable[ItemPlace]:  # noqa: D102
         return (place for place in self._whole.item_places() if place.project in self._projects)
 
-    def together(self) -> AbstractContextManager[bool]:  # noqa: D102
-        return self._whole.together()
+    @property
+    def has_vectors(self) -> bool:  # noqa: D102
+        return self._whole.has_vectors
+
+    def write_with(  # noqa: D102
+        self, write: Write, put_vectors: Callable[[], None], *, last: bool
+    ) -> tuple[str | None, HydraMemError | None]:
+        check_write(write)
+        return self._whole.write_with(write, put_vectors, last=last)
 
     def writing_alone(self, projects: Collection[str] | None) -> AbstractContextManager[None]:  # noqa: D102
         return self._whole.writing_alone(projects)

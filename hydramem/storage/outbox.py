@@ -162,6 +162,11 @@ class Mirror:
             self._catch_up_with_others()
             yield
 
+    @property
+    def is_watched(self) -> bool:
+        """Whether the ids of what is written are collected."""
+        return bool(self._recorders)
+
     @contextmanager
     def watching(self) -> Iterator[Written]:
         """Collect the ids of what is written while this lasts, by other processes too."""
@@ -321,22 +326,19 @@ class Mirror:
 
     def _write_rows(self, write: Write, vectors: Mapping[str, Vector]) -> str | None:
         """Commit rows, with their vectors where one database has both; return the outbox row that is left."""
-        with self._graph.together() as has_vectors:
-            row = self._graph.write(
-                replace(write, replicated=self._replicated) if self._replicated else write
-            )
-            waits = row is None or write.deferred or bool(self._deferred) or self._behind
-            if not has_vectors or waits or row is None:
-                return row
-            try:
-                with self._graph.together(), stage("replicate"):
-                    self._put_vectors([write], vectors)
-                    self._graph.clear_outbox([row])
-            except HydraMemError as error:
-                log.warning("the vectors are tried again after the write: %s", error)
-                return row
-        self._needs_upkeep = True
-        return None
+        whole = replace(write, replicated=self._replicated) if self._replicated else write
+        if write.deferred or self._deferred or self._behind or not self._graph.has_vectors:
+            return self._graph.write(whole)
+
+        def put_vectors() -> None:
+            with stage("replicate"):
+                self._put_vectors([write], vectors)
+            self._needs_upkeep = True
+
+        row, error = self._graph.write_with(whole, put_vectors, last=self._one_writer.is_outermost)
+        if error is not None:
+            log.warning("the vectors are tried again after the write: %s", error)
+        return row
 
     def _replicate_committed(self, vectors: Mapping[str, Vector]) -> None:
         """Replicate writes that the graph store has; a failure is logged: they were stored."""

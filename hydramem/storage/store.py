@@ -4,7 +4,7 @@ Four graph stores ship: LadybugDB and Kuzu through `storage.cypher`, PostgreSQL 
 `storage.in_memory`. Each is safe to use from many threads.
 """
 
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -12,6 +12,7 @@ from operator import attrgetter
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, Protocol
 
+from hydramem.core.errors import HydraMemError, StorageError
 from hydramem.core.results.knowledge_results import Cutoffs, Past, ScopeCount
 from hydramem.core.results.upkeep_results import Counts, ProjectView
 from hydramem.core.row_types import (
@@ -424,13 +425,24 @@ class GraphStore(Protocol):
         """Return the rows of writes that may not be replicated to the vector store, oldest first."""
         return self.select(OUTBOX, RowFilter(), order=("at",))
 
-    def together(self) -> AbstractContextManager[bool]:
-        """Commit what this thread writes while this lasts in one transaction; the part where it is nested.
+    @property
+    def has_vectors(self) -> bool:
+        """Whether the vector store's rows are here too, and `write_with` commits both together."""
+        return False
+
+    def write_with(
+        self, write: Write, put_vectors: Callable[[], None], *, last: bool
+    ) -> tuple[str | None, HydraMemError | None]:
+        """Commit a write and, in the same transaction, its vectors; without them where these fail.
+
+        Args:
+            put_vectors: Puts them.
+            last: Whether this thread needs what keeps others out no more once it is committed.
 
         Returns:
-            Whether the vector store's rows are in it too; where not, each write is a transaction of its own.
+            The id of the outbox row that is left, and why it is.
         """
-        return nullcontext(enter_result=False)
+        raise StorageError("the vectors are in another store")
 
     def writing_alone(self, projects: Collection[str] | None) -> AbstractContextManager[None]:
         """Keep writers of other processes out of some projects while this lasts; None for all projects."""

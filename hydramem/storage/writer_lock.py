@@ -86,6 +86,11 @@ class WriterLock:
         return self._holder == threading.get_ident()
 
     @property
+    def is_outermost(self) -> bool:
+        """Whether the thread that has the lock gives it back at its next release."""
+        return self._depth == 1
+
+    @property
     def of_this_process(self) -> AbstractContextManager[object]:
         """The lock without what keeps other processes out: for what follows them."""
         return self._lock

@@ -52,6 +52,11 @@ class Snapshots:
             live = self._projects.get(project)
         return live.current() if live is not None and live.loaded else None
 
+    def holds(self, projects: Collection[str]) -> bool:
+        """Return whether one of these projects is in memory, or is being loaded."""
+        with self._lock:
+            return any(name in self._projects or name in self._reloading for name in projects)
+
     def known(self, project: str, keys: Sequence[str]) -> Mapping[str, str]:
         """Return the entity id of each key that is an entity's key or alias; others are left out.
 

@@ -78,6 +78,12 @@ class ItemIndex:
         self._loaded = False
         self._forget()
 
+    @property
+    def is_loaded(self) -> bool:
+        """Whether the index is in memory, or is being loaded."""
+        with self._lock:
+            return self._loaded
+
     def apply(self, write: Write) -> None:
         """Follow a write that was committed; writes come in their order."""
         if not (write.items or write.removed.items):

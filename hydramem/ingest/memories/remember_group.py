@@ -67,9 +67,11 @@ def remember_group(members: Sequence[GroupMember], *, target: Target, settings: 
     with prepared_to_judge(memories, target):
         vectors = target.embed([indexed_text(memory.row) for memory in memories])
     made = dict(zip(valid, vectors, strict=True))
-    with target.looking() as space, target.one_writer:
+    with target.looking() as space:
         for part in _parts(valid):
-            _store({member: (valid[member], made[member]) for member in part}, target, space, settings)
+            with target.one_writer:
+                _store({member: (valid[member], made[member]) for member in part}, target, space, settings)
+            # Not before the lock is given back: a database makes then safe what was committed.
             for member in part:
                 member.is_stored = True
 

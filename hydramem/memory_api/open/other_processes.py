@@ -18,6 +18,7 @@ from hydramem.storage.repair.reindex import EMBEDDER, FIRST_FOLDER, FOLDER
 from hydramem.storage.write import Write
 
 if TYPE_CHECKING:
+    from hydramem.storage.postgres.feed import FeedRow
     from hydramem.storage.postgres.follower import Follower
     from hydramem.storage.postgres.graph.graph import PostgresGraph
 
@@ -47,7 +48,7 @@ class OtherProcesses:
 
     def follow(self) -> "Follower":
         """Follow from now on, until what is returned is closed."""
-        follower = self.graph.follow(self._note)
+        follower = self.graph.follow(self._note, self._wants)
 
         def catch_up() -> None:
             follower.catch_up()
@@ -67,6 +68,15 @@ class OtherProcesses:
         """Raise EmbeddingMismatchError where the vectors in use are of no use here."""
         if self.mismatch is not None:
             raise EmbeddingMismatchError(self.mismatch)
+
+    def _wants(self, row: "FeedRow") -> bool:
+        """Say whether anything here depends on what a write of another process changed."""
+        has_items = "items" in {*(row.keys or ()), *row.removed}
+        return (
+            self.snapshots.holds(row.projects)
+            or (has_items and self.items.is_loaded)
+            or self.mirror.is_watched
+        )
 
     def _note(self, write: Write | None, projects: tuple[str, ...], left_jobs: bool) -> None:
         """Follow a write of another process; None where what it wrote is not known."""

@@ -5,8 +5,8 @@ The address (DSN) holds a password. It is kept by the pool alone: no message, lo
 
 import logging
 import threading
-from collections.abc import Callable, Collection, Iterator
-from contextlib import contextmanager, suppress
+from collections.abc import Callable, Collection, Iterator, Sequence
+from contextlib import contextmanager, nullcontext, suppress
 from time import monotonic
 from typing import Any, TypeAlias
 from weakref import WeakKeyDictionary
@@ -19,7 +19,7 @@ from psycopg_pool import ConnectionPool, PoolTimeout
 
 from hydramem.core.errors import DiskFullError, HydraMemError, ReadOnlyError, StorageError, StoreBusyError
 from hydramem.storage.postgres.noted_writes import NotedWrites
-from hydramem.storage.postgres.pipelines import Statement, run_together
+from hydramem.storage.postgres.pipelines import Statement, send_together
 from hydramem.storage.postgres.server_epochs import ServerEpochs
 
 Connection: TypeAlias = psycopg.Connection[Any]
@@ -65,6 +65,10 @@ _SERVER_NOTICES = (
 # Candidates that an approximate search looks at: pgvector's default of 40 finds half of the nearest rows
 # behind a filter (recall@20 .495 at 20,000 rows), 200 with a relaxed order .95.
 _SEARCH_WIDTH = 200
+
+
+class LostConnectionError(StorageError):
+    """The connection was lost: what was to be committed may be, or not."""
 
 
 class Database:
@@ -157,14 +161,19 @@ class Database:
             self._epochs.joined(connection, row[0])
 
     @contextmanager
-    def transaction(self, *, opened: bool = True) -> Iterator[Connection]:
+    def transaction(
+        self, *, opened: bool = True, ending: Sequence[Statement] | None = None
+    ) -> Iterator[Connection]:
         """Run a transaction, or join the one that this thread has begun: both then commit together.
 
         Args:
             opened: Whether it has begun when this yields. If not, what `opening` returns is to be run before
                 anything else, in the round trip of the first statements.
+            ending: Where it is given, statements wait for their answers only where these are read: what is
+                left, the commit and then these statements go in one round trip.
 
         Raises:
+            LostConnectionError: The connection was lost; the transaction may have been committed.
             StorageError: The database refused, or cannot be reached; the transaction is rolled back.
         """
         if (joined := getattr(self._bound, "connection", None)) is not None:
@@ -175,11 +184,23 @@ class Database:
         with database_errors(), self._lent() as connection:
             self._bound.connection, self._bound.opening = connection, self._begin()
             self._bound.wrote = False
+            done: psycopg.Cursor[Any] | None = None
             try:
-                self._open(connection, opened)
-                yield connection
-                _commit(connection)
-            except BaseException:
+                with nullcontext() if ending is None else connection.pipeline():
+                    self._open(connection, opened)
+                    yield connection
+                    if not (ending is None or self._bound.opening):
+                        done = connection.execute("COMMIT")
+                        send_together(connection, ending)
+                if done is None:
+                    _commit(connection)
+                elif done.statusmessage != "COMMIT":
+                    raise _failed()
+            except BaseException as error:
+                if isinstance(error, psycopg.Error) and done is not None and done.statusmessage == "COMMIT":
+                    raise LostConnectionError(
+                        "the database did not confirm that what it has is safe"
+                    ) from None
                 with suppress(psycopg.Error):  # of a lost connection: the server rolls back by itself
                     connection.rollback()
                 raise
@@ -199,7 +220,7 @@ class Database:
 
     def _open(self, connection: Connection, wanted: bool) -> None:
         if wanted and (opening := self.opening()):
-            run_together(connection, opening)
+            send_together(connection, opening)
 
     @property
     def in_transaction(self) -> bool:
@@ -236,7 +257,7 @@ class Database:
             StorageError: The database cannot be reached.
         """
         with database_errors(), self._pooled() as connection:
-            self._bound.held = connection
+            self._bound.held, self._bound.unflushed, self._bound.released = connection, False, False
             try:
                 yield connection
             finally:
@@ -247,6 +268,25 @@ class Database:
         """The connection that this thread keeps; None where it keeps none."""
         held: Connection | None = getattr(self._bound, "held", None)
         return held
+
+    def committed_holding(self, *, released: bool, flushed: bool) -> None:
+        """Note that this thread has committed on the connection that it keeps.
+
+        Args:
+            released: Whether the locks of its session are freed.
+            flushed: Whether all that it committed is safe.
+        """
+        self._bound.released, self._bound.unflushed = released, not flushed
+
+    @property
+    def is_unflushed(self) -> bool:
+        """Whether something that was committed on the connection that this thread keeps may not be safe."""
+        return bool(self._bound.unflushed)
+
+    @property
+    def is_released(self) -> bool:
+        """Whether the locks of the session of the connection that this thread keeps are freed."""
+        return bool(self._bound.released)
 
     @contextmanager
     def _lent(self) -> Iterator[Connection]:
@@ -313,32 +353,20 @@ def bound_waits(connection: Connection) -> None:
 def _commit(connection: Connection) -> None:
     # The server answers the commit of a transaction that failed as if all were well, and rolls back.
     if connection.info.transaction_status == psycopg.pq.TransactionStatus.INERROR:
-        raise StorageError("a statement of the transaction failed; nothing was written")
+        raise _failed()
     connection.commit()
 
 
-@contextmanager
-def rolled_back_alone(connection: Connection) -> Iterator[None]:
-    """Run a part of a transaction that is rolled back alone where it fails; one round trip if it can be.
-
-    Raises:
-        psycopg.Error: The part failed; some of its errors are raised only at its end.
-    """
-    try:
-        with connection.pipeline():
-            connection.execute("SAVEPOINT part")
-            yield
-            connection.execute("RELEASE part")
-    except BaseException:
-        connection.execute("ROLLBACK TO part")
-        connection.execute("RELEASE part")
-        raise
+def _failed() -> StorageError:
+    return StorageError("a statement of the transaction failed; nothing was written")
 
 
-def release_locks(connection: Connection) -> None:
+def release_locks(
+    connection: Connection, release: Statement = ("SELECT pg_advisory_unlock_all()", {})
+) -> None:
     """Free the locks of a connection's session; those of a lost connection are free already."""
     with suppress(psycopg.OperationalError):
-        connection.execute("select pg_advisory_unlock_all()")
+        connection.execute(release[0].encode(), release[1])
 
 
 @contextmanager
@@ -365,5 +393,8 @@ def database_errors() -> Iterator[None]:
     except psycopg.Error as error:
         # The message of a lost or refused connection names host and user; the server's own answer does not.
         answer = error.diag.message_primary if error.sqlstate else None
-        reason = f"{error.sqlstate}: {answer}" if answer else "it cannot be reached, or closed the connection"
-        raise StorageError(f"the database of HYDRAMEM_STORAGE_URL: {reason}") from None
+        if answer is None:
+            raise LostConnectionError(
+                "the database of HYDRAMEM_STORAGE_URL: it cannot be reached, or closed the connection"
+            ) from None
+        raise StorageError(f"the database of HYDRAMEM_STORAGE_URL: {error.sqlstate}: {answer}") from None

@@ -8,8 +8,9 @@ has read.
 
 import json
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from itertools import groupby
 from typing import TYPE_CHECKING, Any
 
 from hydramem.core.errors import StorageError
@@ -30,6 +31,7 @@ FEED_TABLE = (
 )
 FEED_INDEX = 'CREATE INDEX ON "feed" ("xid")'
 
+Answer = list[tuple[Any, ...]]
 _FOLLOWED = (CHUNK, ENTITY, ITEM, MENTIONS, RELATES, LINKS)
 _MOST_KEYS = 2000
 _KEPT_HOURS = 2
@@ -39,7 +41,7 @@ _PRUNED_EVERY_S = 600.0
 _READ = (
     "WITH now AS (SELECT pg_snapshot_xmin(pg_current_snapshot()) AS oldest) "
     "SELECT now.oldest::text, f.xid >= now.oldest, f.number, f.node, f.projects, f.content "
-    "FROM now LEFT JOIN feed f ON f.xid >= %s::xid8 ORDER BY f.xid, f.number"
+    "FROM now LEFT JOIN feed f ON f.xid >= %(cursor)s::xid8 ORDER BY f.xid, f.number"
 )
 
 
@@ -101,12 +103,32 @@ def switch_statements(*, node: str, channel: str) -> Iterator[Statement]:
 
 
 def _feed_row(content: str | None, *, node: str, projects: list[str], channel: str) -> Iterator[Statement]:
-    yield (
-        "INSERT INTO feed (node, projects, content) VALUES (%(node)s, %(projects)s::text[], %(content)s)",
-        {"node": node, "projects": projects, "content": content},
-    )
     # Who wrote knows it already, and goes on.
-    yield "SELECT pg_notify(%(channel)s, %(node)s)", {"channel": channel, "node": node}
+    yield (
+        "WITH told AS (INSERT INTO feed (node, projects, content) "
+        "VALUES (%(node)s, %(projects)s::text[], %(content)s)) SELECT pg_notify(%(channel)s, %(node)s)",
+        {"node": node, "projects": projects, "content": content, "channel": channel},
+    )
+
+
+def joined(rows: Iterable[FeedRow]) -> Iterator[FeedRow]:
+    """Yield rows, those one after the other that only wrote as one: their keys are looked up together."""
+    for writes_alone, group in groupby(rows, key=lambda row: row.keys is not None and not row.removed):
+        some = list(group)
+        if not writes_alone or len(some) == 1:
+            yield from some
+            continue
+        keys: dict[str, dict[tuple[str, ...], Any]] = {}
+        for row in some:
+            for plural, named in (row.keys or {}).items():
+                keys.setdefault(plural, {}).update((tuple(key), key) for key in named)
+        yield FeedRow(
+            projects=tuple(sorted({project for row in some for project in row.projects})),
+            keys={plural: list(named.values()) for plural, named in keys.items()},
+            removed={},
+            embedded=tuple(dict.fromkeys(id for row in some for id in row.embedded)),
+            jobs=sum(row.jobs for row in some),
+        )
 
 
 class FeedReader:
@@ -128,6 +150,16 @@ class FeedReader:
         if row is None:
             raise StorageError("the database does not say which transactions run")
         self._cursor = str(row[0])
+        self._answer: tuple[int, Answer] | None = None
+
+    @property
+    def question(self) -> Statement:
+        """What reads the feed: for who asks it together with something else, and gives `read` the answer."""
+        return _READ, {"cursor": self._cursor}
+
+    def answered(self, answer: "Answer", epoch: int) -> None:
+        """Take the answer that a connection of an epoch gave; the next `read` is about this one."""
+        self._answer = epoch, answer
 
     def read(self) -> list[FeedRow] | None:
         """Return what others wrote since the last time, in order; None where some of it is not known.
@@ -135,10 +167,7 @@ class FeedReader:
         Every write that has committed is found, also one that began before others that were read.
         """
         away = time.monotonic() - self._read_at > _LONGEST_AWAY_S
-        with self._database.apart() as connection:
-            epoch = self._database.epoch
-            found = connection.execute(_READ, [self._cursor]).fetchall()
-            self._prune(connection)
+        epoch, found = self._ask()
         self._read_at = time.monotonic()
         # A database that was restored, or a standby without the last transactions, counts from where it is.
         away = away or epoch != self._epoch or int(found[0][0]) < int(self._cursor)
@@ -154,6 +183,18 @@ class FeedReader:
                 rows.append(_row(projects, content))
         self._ahead = ahead
         return None if away else rows
+
+    def _ask(self) -> tuple[int, Answer]:
+        """Return what the database answers, with its epoch; an answer that was given is used once."""
+        if (answer := self._answer) is not None:
+            self._answer = None
+            return answer
+        statement, parameters = self.question
+        with self._database.apart() as connection:
+            epoch = self._database.epoch
+            found = connection.execute(statement.encode(), parameters).fetchall()
+            self._prune(connection)
+        return epoch, found
 
     def _prune(self, connection: Any) -> None:
         if time.monotonic() - self._pruned_at > _PRUNED_EVERY_S:

@@ -11,7 +11,7 @@ from time import monotonic
 from typing import TYPE_CHECKING, Any
 
 from hydramem.core.errors import StorageError
-from hydramem.storage.postgres.feed import FeedReader, FeedRow
+from hydramem.storage.postgres.feed import FeedReader, FeedRow, joined
 from hydramem.storage.schema import CHUNK, ENTITY, ITEM, LINKS, MENTIONS, RELATES
 from hydramem.storage.write import Removal, Write
 
@@ -26,7 +26,11 @@ Follow = Callable[[Write | None, tuple[str, ...], bool], None]
 None in the place of rows: what was written is not known, so nothing that is held of these projects is right;
 of no projects means of all.
 """
+Wants = Callable[[FeedRow], bool]
+"""Says whether anything is held in memory of what a write of another process changed."""
 _LONGEST_SILENCE_S = 0.8
+# Several that write fast wake each other for many writes at once: a writer catches up by itself.
+_LEAST_PAUSE_S = 0.05
 _PAUSE_AFTER_ERROR_S = 0.5
 
 
@@ -35,12 +39,15 @@ class Follower:
 
     Args:
         graph: Whose feed.
-        follow: What is done with each write.
+        follow: What is done with each write, or with several at once.
+        wants: Rows of a write of which nothing is held are not read.
     """
 
-    def __init__(self, graph: "PostgresGraph", follow: Follow) -> None:
+    def __init__(self, graph: "PostgresGraph", follow: Follow, wants: Wants = lambda row: True) -> None:
         self._graph = graph
         self._follow = follow
+        self._wants = wants
+        self._read_at = 0.0
         self._reader = FeedReader(graph.database, graph.node)
         self._one_reader = threading.RLock()
         self._in_order: AbstractContextManager[object] = nullcontext()
@@ -60,6 +67,11 @@ class Follower:
         self._thread = threading.Thread(target=self._run, name="hydramem-feed", daemon=True)
         self._thread.start()
 
+    @property
+    def reader(self) -> FeedReader:
+        """What reads the feed; only used with the writer lock of this process."""
+        return self._reader
+
     def catch_up(self) -> None:
         """Follow all that has committed by now. The caller has the writer lock of this process.
 
@@ -73,21 +85,26 @@ class Follower:
 
     def _catch_up(self) -> None:
         with self._one_reader:
+            self._read_at = monotonic()
             behind, self._behind = self._behind, True
             rows = self._reader.read()
             if rows is None or behind:
                 self._follow(None, (), True)
             else:
-                for row in rows:
-                    write = None if row.keys is None else self._as_write(row)
-                    self._follow(write, row.projects, row.jobs > 0)
+                for row in joined(rows):
+                    self._follow(self._as_write(row), row.projects, row.jobs > 0)
             self._behind = False
         if rows is None or rows:
             self._graph.database.writes.note()
 
-    def _as_write(self, row: FeedRow) -> Write:
+    def _as_write(self, row: FeedRow) -> Write | None:
+        """Return the rows that a write changed, as they are now; None where it does not name them."""
+        if row.keys is None:
+            return None
+        if not self._wants(row):
+            return Write(changes=())
         graph = self._graph
-        keys: Mapping[str, list[Any]] = row.keys or {}
+        keys: Mapping[str, list[Any]] = row.keys
 
         def ids(plural: str) -> list[str]:
             return [key[0] for key in keys.get(plural, ())]
@@ -157,6 +174,7 @@ class Follower:
         while not self._closing.is_set() and (left := end - monotonic()) > 0:
             # What has arrived with an answer is not on the socket any more.
             if {told.payload for told in connection.notifies(timeout=0)} - {self._graph.node}:
+                self._closing.wait(max(0.0, self._read_at + _LEAST_PAUSE_S - monotonic()))
                 return
             selector.select(left)
 

@@ -5,14 +5,27 @@ from collections.abc import Collection
 from psycopg.errors import LockNotAvailable
 
 from hydramem.core.errors import StoreBusyError
-from hydramem.storage.postgres.connection import Connection
+from hydramem.storage.postgres.connection import Connection, Row
+from hydramem.storage.postgres.pipelines import Statement, run_together
 from hydramem.storage.postgres.project_locks import project_locks, store_lock
 
-_HOLD_STORE = "SELECT pg_advisory_lock(%s)"
+RELEASE: Statement = ("SELECT pg_advisory_unlock_all()", {})
+"""Frees the locks of a session."""
+RELEASE_AND_FLUSH: Statement = (
+    "SELECT pg_advisory_unlock_all(), pg_logical_emit_message(true, 'hydramem', '')",
+    {},
+)
+"""Frees them, then waits until all that was committed before is safe.
+
+A transaction that does not wait for the disk shows what it wrote, and its writer can let the next one go on;
+the log is written in order, so that what the next one commits is never safe without it. This message is a
+transaction that does wait: those of several writers wait together.
+"""
+_HOLD_STORE = "SELECT pg_advisory_lock(%(store)s)"
 # The lock of the whole store is shared; the locks of projects are taken alone, in the order of the list.
 _HOLD_PROJECTS = (
-    "SELECT pg_advisory_lock_shared(%s), "
-    "(SELECT count(pg_advisory_lock(lock)) FROM unnest(%s::bigint[]) AS lock)"
+    "SELECT pg_advisory_lock_shared(%(store)s), "
+    "(SELECT count(pg_advisory_lock(lock)) FROM unnest(%(projects)s::bigint[]) AS lock)"
 )
 _TRY_STORE = "SELECT pg_try_advisory_lock(%s)"
 _TRY_PROJECTS = (
@@ -29,8 +42,15 @@ _HOLDERS = """
 """
 
 
-def hold_projects(connection: Connection, schema: str, projects: Collection[str] | None) -> None:
+def hold_projects(
+    connection: Connection, schema: str, projects: Collection[str] | None, question: Statement | None = None
+) -> list[Row]:
     """Take the locks of some projects for a session; None for those of the whole store.
+
+    Args:
+        connection: Of the session.
+        schema, projects: What is locked.
+        question: A query that runs once they are held, in the same round trip; its rows are returned.
 
     Raises:
         StoreBusyError: They did not come free in time; some may be held, which the caller frees.
@@ -38,10 +58,8 @@ def hold_projects(connection: Connection, schema: str, projects: Collection[str]
     whole = store_lock(schema)
     locks = [] if projects is None else project_locks(schema, projects)
     try:
-        if projects is None:
-            connection.execute(_HOLD_STORE, [whole])
-        else:
-            connection.execute(_HOLD_PROJECTS, [whole, locks])
+        statement = _HOLD_STORE if projects is None else _HOLD_PROJECTS
+        return run_together(connection, [(statement, {"store": whole, "projects": locks}), question])[1]
     except LockNotAvailable:
         # Who shares the lock of the store keeps out those alone who want it for themselves.
         holders = connection.execute(_HOLDERS, [[whole, *locks], projects is None]).fetchall()

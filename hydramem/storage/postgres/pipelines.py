@@ -10,22 +10,38 @@ Statement = tuple[str, dict[str, Any]]
 """A statement and its parameters by name."""
 
 
-def run_together(connection: Any, statements: Iterable[Statement | None]) -> list[list[tuple[Any, ...]]]:
-    """Run statements one after the other without waiting for each; return the rows of each.
+def run_together(
+    connection: Any, statements: Iterable[Statement | None], first: Iterable[Statement] = ()
+) -> list[list[tuple[Any, ...]]]:
+    """Run queries one after the other without waiting for each; return the rows of each.
 
     Args:
-        connection: In a transaction.
-        statements: None stands for a statement that has nothing to do, and returns no row.
+        connection: Where they run.
+        statements: None stands for a query that has nothing to do, and returns no row.
+        first: Statements that run before, in the same round trip; what they return is not read.
 
     Raises:
         psycopg.Error: One of them failed; those after it did not run.
     """
-    with connection.pipeline():
+    with one_pipeline(connection):
+        send_together(connection, first)
         cursors = [
             None if each is None else connection.execute(each[0].encode(), each[1]) for each in statements
         ]
-    # Before the pipeline has ended, a cursor does not know whether it has rows.
-    return [[] if cursor is None or cursor.description is None else cursor.fetchall() for cursor in cursors]
+        return [[] if cursor is None else cursor.fetchall() for cursor in cursors]
+
+
+def send_together(connection: Any, statements: Iterable[Statement]) -> None:
+    """Run statements that return nothing, one after the other without waiting for each.
+
+    They are waited for at the end, or by the pipeline that the connection is in.
+
+    Raises:
+        psycopg.Error: One of them failed; those after it did not run.
+    """
+    with one_pipeline(connection):
+        for statement, parameters in statements:
+            connection.execute(statement.encode(), parameters)
 
 
 def one_pipeline(connection: Any) -> AbstractContextManager[object]:

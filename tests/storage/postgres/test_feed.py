@@ -110,7 +110,7 @@ def test_a_write_says_what_it_changed_to_others_alone(schema: str) -> None:
 def test_a_write_that_is_rolled_back_is_not_in_the_feed(schema: str) -> None:
     graph, other = opened(schema), opened(schema)
     reader = FeedReader(other.database, other.node)
-    with pytest.raises(RuntimeError), graph.together():
+    with pytest.raises(RuntimeError), graph.database.transaction():
         graph.write(write(chunks=(chunk(),)))
         raise RuntimeError
     assert reader.read() == [] and other.count_chunks() == 0

@@ -52,13 +52,13 @@ def commit_one(memory: Memory, number: int) -> None:
     memory._opened.mirror.commit(write, {chunk.id: np.ones(memory._opened.vectors.dimension)})
 
 
-def test_a_commit_with_its_vectors_waits_for_seven_answers(traced: tuple[Memory, RoundTrips]) -> None:
+def test_a_commit_with_its_vectors_waits_for_three_answers(traced: tuple[Memory, RoundTrips]) -> None:
     memory, trips = traced
     numbers = itertools.count()
     for _ in range(8):
         commit_one(memory, next(numbers))
-    # The lock; the feed; the rows that are there; the rows; the vectors; the commit; the lock's end.
-    assert trips.least(lambda: commit_one(memory, next(numbers))) <= 7
+    # The lock and the feed; the rows that are there; the rows, their vectors, the commit and the lock's end.
+    assert trips.least(lambda: commit_one(memory, next(numbers))) <= 3
 
 
 def test_a_recall_waits_for_one_answer_and_for_two_more_where_hits_have_links(
@@ -92,4 +92,17 @@ def test_a_recall_after_a_write_waits_for_one_more_answer(traced: tuple[Memory, 
     for _ in range(8):
         write_and_recall()
     # What was written since, read at once; the chunks; the links of the memories among them, and their ends.
-    assert trips.least(write_and_recall) <= 7 + 4
+    assert trips.least(write_and_recall) <= 3 + 4
+
+
+def test_what_decides_before_it_commits_waits_once_more(traced: tuple[Memory, RoundTrips]) -> None:
+    memory, trips = traced
+    numbers = itertools.count()
+
+    def decide_and_commit() -> None:
+        with memory._opened.mirror.one_writer.of(["p"]):
+            commit_one(memory, next(numbers))
+
+    for _ in range(8):
+        decide_and_commit()
+    assert trips.least(decide_and_commit) <= 4

@@ -21,7 +21,7 @@ from hydramem.core.errors import StorageError
 from hydramem.storage.postgres.connection import Database
 from hydramem.storage.postgres.graph.graph import PostgresGraph, open_postgres_graph
 from hydramem.storage.schema import CHANGE
-from hydramem.storage.write import RequestRow
+from hydramem.storage.write import RequestRow, Write
 from tests.storage.rows import T0, chunk, write
 
 WRITERS, KILLS = 4, 3
@@ -67,13 +67,28 @@ def started_again(server: Any) -> None:
             time.sleep(0.5)
 
 
-def write_once(graph: PostgresGraph, name: str, *, giving_up: Callable[[], bool]) -> bool:
+def alone(graph: PostgresGraph, rows: Write) -> None:
+    """Write rows while others are kept out: they are safe when this ends."""
+    with graph.writing_alone(["p"]):
+        graph.write(rows)
+
+
+def alone_and_last(graph: PostgresGraph, rows: Write) -> None:
+    """Write rows, and let the others in with the commit."""
+    with graph.writing_alone(["p"]):
+        graph.write_with(rows, lambda: None, last=True)
+
+
+def write_once(
+    graph: PostgresGraph, put: Callable[[PostgresGraph, Write], object], name: str, *,
+    giving_up: Callable[[], bool],
+) -> bool:  # fmt: skip
     """Write a row in the name of a request until that is acknowledged; return whether it was."""
     row = RequestRow(id=name, operation="remember", answer="{}", at=T0)
     while not giving_up():
         try:
             if graph.request(name) is None:
-                graph.write(write(chunks=(chunk(f"c_{name}"),), requests=(row,)))
+                put(graph, write(chunks=(chunk(f"c_{name}"),), requests=(row,)))
             return True
         except StorageError:
             time.sleep(0.05)
@@ -82,7 +97,10 @@ def write_once(graph: PostgresGraph, name: str, *, giving_up: Callable[[], bool]
 
 @pytest.mark.slow
 @pytest.mark.timeout(240)
-def test_a_killed_server_loses_and_doubles_nothing_that_was_acknowledged(server: Any) -> None:
+@pytest.mark.parametrize("put", [PostgresGraph.write, alone, alone_and_last])
+def test_a_killed_server_loses_and_doubles_nothing_that_was_acknowledged(
+    server: Any, put: Callable[[PostgresGraph, Write], object]
+) -> None:
     graphs = [open_postgres_graph(Database(server.get_uri(), most_connections=3)) for _ in range(WRITERS)]
     acknowledged: list[list[tuple[str, float]]] = [[] for _ in graphs]
     stopped = threading.Event()
@@ -90,7 +108,7 @@ def test_a_killed_server_loses_and_doubles_nothing_that_was_acknowledged(server:
     def work(number: int) -> None:
         while not stopped.is_set():
             name = f"{number}-{len(acknowledged[number])}"
-            if write_once(graphs[number], name, giving_up=stopped.is_set):
+            if write_once(graphs[number], put, name, giving_up=stopped.is_set):
                 acknowledged[number].append((name, time.monotonic()))
 
     threads = [threading.Thread(target=work, args=(number,)) for number in range(WRITERS)]

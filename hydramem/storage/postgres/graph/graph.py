@@ -1,32 +1,45 @@
 """The graph store on PostgreSQL: one short method for each promise of `GraphStore`."""
 
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, nullcontext
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from hydramem.core.errors import InvalidInputError
+from hydramem.core.errors import (
+    DiskFullError,
+    HydraMemError,
+    InvalidInputError,
+    ReadOnlyError,
+    StoreBusyError,
+)
 from hydramem.core.ids import new_id
 from hydramem.core.project_bounds import bounds
 from hydramem.core.row_types import Job
-from hydramem.storage.postgres.connection import Database, database_errors, release_locks, rolled_back_alone
+from hydramem.storage.postgres.connection import (
+    Connection,
+    Database,
+    LostConnectionError,
+    database_errors,
+    release_locks,
+)
 from hydramem.storage.postgres.feed import feed_statements, switch_statements
-from hydramem.storage.postgres.follower import Follow, Follower
+from hydramem.storage.postgres.follower import Follow, Follower, Wants
 from hydramem.storage.postgres.graph.counts import PostgresCounts
 from hydramem.storage.postgres.graph.snapshot_tables import project_tables
 from hydramem.storage.postgres.graph.writes import apply_write, encode_write, projects_of
-from hydramem.storage.postgres.held_locks import hold_further, hold_projects
+from hydramem.storage.postgres.held_locks import RELEASE, RELEASE_AND_FLUSH, hold_further, hold_projects
 from hydramem.storage.postgres.job_claims import JobClaims
 from hydramem.storage.postgres.parameters import as_parameters
-from hydramem.storage.postgres.pipelines import run_together
+from hydramem.storage.postgres.pipelines import send_together
 from hydramem.storage.postgres.project_locks import project_locks, store_lock, vectors_lock
 from hydramem.storage.postgres.schema_statements import prepare_schema, set_meta
 from hydramem.storage.postgres.tended_projects import TendedProjects
-from hydramem.storage.schema import JOB
+from hydramem.storage.schema import JOB, OUTBOX
 from hydramem.storage.store import ItemPlace, entities_by_key, item_places_of
 from hydramem.storage.write import Write
-from hydramem.storage.write_validation import plan_write
+from hydramem.storage.write_validation import PlannedWrite, plan_write
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -35,6 +48,16 @@ if TYPE_CHECKING:
 _LOCK = (
     "SELECT pg_advisory_xact_lock_shared(%(store)s), "
     "(SELECT count(pg_advisory_xact_lock(lock)) FROM unnest(%(projects)s::bigint[]) AS lock)"
+)
+# Plans of statements for a few rows take longer to make than to carry out.
+_FEW_ROWS = 200
+_PLANNED_ONCE = ", set_config('plan_cache_mode', 'force_generic_plan', true)"
+_SORTED_IN_MEMORY = ", set_config('work_mem', '64MB', true)"
+_NOT_FLUSHED = ", set_config('synchronous_commit', 'off', true)"
+_MAY_FLUSH = (
+    "SELECT coalesce(bool_and(has_function_privilege(oid, 'execute')), false) FROM pg_proc "
+    "WHERE proname = 'pg_logical_emit_message' AND pronargs > 2 AND proargtypes[1] = 'text'::regtype "
+    "AND proargtypes[2] = 'text'::regtype"
 )
 
 
@@ -67,6 +90,8 @@ class PostgresGraph(PostgresCounts):
         self._claims = JobClaims(database)
         self._tended = TendedProjects(database)
         self.channel = f"hydramem_{database.schema}"[:63]
+        self._follower: Follower | None = None
+        ((self._may_flush,),) = self._rows(_MAY_FLUSH, {})
 
     @property
     def engine(self) -> str:
@@ -78,33 +103,63 @@ class PostgresGraph(PostgresCounts):
         """Where the rows are: a vector store there commits together with the graph."""
         return self._database
 
-    @contextmanager
-    def together(self) -> Iterator[bool]:
-        """Commit what this thread writes while this lasts, vectors too, in one transaction.
-
-        A nested part that fails is rolled back by itself.
-        """
-        nested = self._database.in_transaction
-        with (
-            self._database.transaction(opened=nested) as connection,
-            rolled_back_alone(connection) if nested else nullcontext(),
-        ):
-            yield True
+    @property
+    def has_vectors(self) -> bool:
+        """Whether the vectors are here too."""
+        return True
 
     def write(self, write: Write) -> str | None:
         """Commit everything or nothing; return the id of the outbox row, if any."""
         plan = plan_write(write)
+        self._apply(plan, lambda: None)
+        return plan.outbox
+
+    def write_with(
+        self, write: Write, put_vectors: Callable[[], None], *, last: bool
+    ) -> tuple[str | None, HydraMemError | None]:
+        """Commit a write and, in the same transaction, its vectors; without them where these fail.
+
+        Args:
+            put_vectors: Puts them.
+            last: Whether the locks that this thread holds are not needed any more once it is committed.
+
+        Returns:
+            The id of the outbox row that is left, and why it is.
+        """
+        plan = plan_write(write)
+        if plan.outbox is None:
+            self._apply(plan, lambda: None, last=last)
+            return None, None
+        try:
+            mirrored = replace(plan, rows={**plan.rows, OUTBOX.name: {}})
+            self._apply(mirrored, put_vectors, last=last)
+            return None, None
+        except (DiskFullError, LostConnectionError, ReadOnlyError, StoreBusyError):
+            raise
+        except HydraMemError as error:
+            # Nothing is committed; where the rows themselves are at fault, they fail once more.
+            return self.write(write), error
+
+    def _apply(self, plan: PlannedWrite, put_vectors: Callable[[], None], *, last: bool = False) -> None:
         rows = encode_write(plan)
         if not any((*rows.values(), *plan.removed.values(), plan.replicated)):
-            return None
+            return
         # A row that names no project, such as an answer alone, is of those that the call may touch.
         schema, projects = self._database.schema, projects_of(rows) or sorted(bounds() or ())
         feed = feed_statements(plan, rows, node=self.node, projects=projects, channel=self.channel)
         locks = {"store": store_lock(schema), "projects": project_locks(schema, projects)}
-        with self._database.transaction(opened=False) as connection:
-            first = (*self._database.opening(), (_LOCK, locks))
+        held = None if self._database.in_transaction else self._database.held
+        flushed_later = held is not None and self._may_flush
+        lock = _LOCK + (_NOT_FLUSHED if flushed_later else "")
+        lock += _PLANNED_ONCE if sum(map(len, rows.values())) < _FEW_ROWS else _SORTED_IN_MEMORY
+        release = RELEASE_AND_FLUSH if flushed_later else RELEASE
+        ending = (release,) if held is not None and last else ()
+        with self._database.transaction(opened=False, ending=ending) as connection:
+            first = (*self._database.opening(), (lock, locks))
             apply_write(connection, plan, rows, projects=projects, first=first, also=feed)
-        return plan.outbox
+            put_vectors()
+        if held is not None:
+            self._database.committed_holding(released=last, flushed=last or not flushed_later)
 
     @contextmanager
     def writing_alone(self, projects: Collection[str] | None) -> Iterator[None]:
@@ -112,7 +167,8 @@ class PostgresGraph(PostgresCounts):
 
         The locks are of the session of the one connection that this thread uses meanwhile: a holder that dies
         or loses it frees them, and what it had not committed never is. A thread that keeps others out of some
-        projects gets further ones only where they are free, and keeps these as long as the first.
+        projects gets further ones only where they are free, and keeps these as long as the first. What it
+        commits meanwhile is safe once this ends.
 
         Raises:
             StoreBusyError: Another program kept them for too long, or has a further one now; or this thread
@@ -126,11 +182,24 @@ class PostgresGraph(PostgresCounts):
             return
         with self._database.holding() as connection:
             try:
-                hold_projects(connection, schema, projects)
+                self._hold(connection, projects)
                 self._tended.check()
                 yield
-            finally:
-                release_locks(connection)
+            except BaseException:
+                release_locks(connection, RELEASE_AND_FLUSH if self._database.is_unflushed else RELEASE)
+                raise
+            if self._database.is_unflushed:
+                send_together(connection, (RELEASE_AND_FLUSH,))
+            elif not self._database.is_released:
+                release_locks(connection, RELEASE)
+
+    def _hold(self, connection: Connection, projects: Collection[str] | None) -> None:
+        """Take the locks of projects, and read what others wrote until then."""
+        reader = None if self._follower is None else self._follower.reader
+        question = None if reader is None else reader.question
+        answer = hold_projects(connection, self._database.schema, projects, question)
+        if reader is not None:
+            reader.answered(answer, self._database.epoch)
 
     @contextmanager
     def tending(self, projects: Sequence[str]) -> Iterator[bool]:
@@ -155,7 +224,7 @@ class PostgresGraph(PostgresCounts):
     def tell_of_switch(self) -> None:
         """Have every other process look which vectors serve, once this thread's transaction commits."""
         with self._database.transaction() as connection:
-            run_together(connection, tuple(switch_statements(node=self.node, channel=self.channel)))
+            send_together(connection, switch_statements(node=self.node, channel=self.channel))
 
     def claim_jobs(self, rows: Sequence[Job]) -> list[Job]:
         """Claim jobs for this process; return those that no other has, as they still are."""
@@ -169,9 +238,10 @@ class PostgresGraph(PostgresCounts):
         """Give up the claims of jobs."""
         self._claims.release(row.id for row in rows)
 
-    def follow(self, follow: Follow) -> Follower:
+    def follow(self, follow: Follow, wants: Wants = lambda row: True) -> Follower:
         """Return what follows the writes of other processes, from now on; it is yet to be started."""
-        return Follower(self, follow)
+        self._follower = Follower(self, follow, wants)
+        return self._follower
 
     def entities_called(self, project: str, keys: Sequence[str]) -> Mapping[str, str]:
         """Return the id of the entity that each key is the name of, else an alias; others are left out."""

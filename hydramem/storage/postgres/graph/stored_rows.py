@@ -63,7 +63,7 @@ def read_stored_rows(connection: Any, plan: PlannedWrite, first: Sequence[Statem
         *(_edges_by_key(table, plan) for table in EDGES),
         *(_edges_of_removed(table, plan) for table in EDGES),
     ]
-    found = run_together(connection, (*first, *statements))[len(first) :]
+    found = run_together(connection, statements, first)
     rows: dict[str, dict[Key, Values]] = {}
     for table, values in zip((*tables, *EDGES), found, strict=True):
         rows.setdefault(table.name, {}).update(_by_key(table, values))

@@ -1,10 +1,11 @@
 """One write inside its transaction: projects locked, references checked, rows deleted and put."""
 
-import json
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
 from typing import Any
+
+import msgspec
 
 from hydramem.core.errors import InvalidInputError
 from hydramem.storage.postgres.graph.stored_rows import (
@@ -16,7 +17,7 @@ from hydramem.storage.postgres.graph.stored_rows import (
     removed_ends,
 )
 from hydramem.storage.postgres.parameters import as_parameters
-from hydramem.storage.postgres.pipelines import Statement, run_together
+from hydramem.storage.postgres.pipelines import Statement, send_together
 from hydramem.storage.postgres.schema_statements import columns_of, key_columns, table_name
 from hydramem.storage.row_codec import Values, encode
 from hydramem.storage.schema import (
@@ -35,6 +36,7 @@ from hydramem.storage.undo.write_images import WriteImages
 from hydramem.storage.write_validation import PlannedWrite, check_references
 
 Encoded = dict[str, list[Values]]
+_ENCODER = msgspec.json.Encoder()
 _BYTES_AT_ONCE = 16 << 20
 """About how many bytes of rows one statement carries."""
 _HAVE_PROJECT = ("Document", "Chunk", "Entity", "Session", "Item", "RELATES", "Job", "Change")
@@ -72,7 +74,7 @@ def apply_write(
     first: Sequence[Statement] = (),
     also: Iterable[Statement] = (),
 ) -> None:
-    """Write everything of a plan, inside a transaction; two round trips.
+    """Write everything of a plan, inside a transaction; two round trips, of which a pipeline saves one.
 
     Args:
         connection: In the transaction, or `first` begins it.
@@ -92,7 +94,7 @@ def apply_write(
     if not plan.verbatim:
         images = _images(plan, rows, stored)
         rows = {**rows, CHANGE.name: [{**row, "image": images.get(row["id"])} for row in rows[CHANGE.name]]}
-    run_together(connection, (*_statements(plan, rows, stored, projects), *also))
+    send_together(connection, (*_statements(plan, rows, stored, projects), *also))
 
 
 def _images(plan: PlannedWrite, rows: Encoded, stored: StoredRows) -> dict[str, str | None]:
@@ -118,7 +120,8 @@ def _statements(
             as_parameters({"ids": list(plan.embedded)}),
         )
     for edges in EDGES:
-        yield from _put(edges, _differing(edges, rows[edges.name], stored))
+        differing = _differing(edges, rows[edges.name], stored)
+        yield from _put(edges, _with_projects(edges, differing, rows[CHUNK.name]))
     for table in (OUTBOX, REQUEST):
         yield from _put(table, [{**row, "projects": list(projects)} for row in rows[table.name]])
     if plan.replicated:
@@ -154,6 +157,14 @@ def _differing(table: Table, rows: Sequence[Values], stored: StoredRows) -> list
     return [row for row in rows if stored.replaced(table, key_of(table, row)) != row]
 
 
+def _with_projects(table: Table, rows: Sequence[Values], chunks: Sequence[Values]) -> Sequence[Values]:
+    """Return edges with the projects of those chunks that the write has, which are not looked up then."""
+    if table.name not in _CHUNK_OF:
+        return rows
+    known = {chunk["id"]: chunk["project"] for chunk in chunks}
+    return [{**row, "project": known.get(row["_from"])} for row in rows]
+
+
 def _put(table: Table, rows: Sequence[Values]) -> Iterator[Statement]:
     """Yield what inserts rows, or sets the columns of those that have the same key."""
     added = ("projects",) if table in (OUTBOX, REQUEST) else ()
@@ -162,7 +173,8 @@ def _put(table: Table, rows: Sequence[Values]) -> Iterator[Statement]:
     values = ", ".join(f'r."{name}"' for name in names)
     if table.name in _CHUNK_OF:
         columns += ', "project"'
-        values += f', (SELECT k.project FROM chunk k WHERE k.id = r."{_CHUNK_OF[table.name]}")'
+        of_chunk = f'(SELECT k.project FROM chunk k WHERE k.id = r."{_CHUNK_OF[table.name]}")'
+        values += f', coalesce(r."project", {of_chunk})'
     key = key_columns(table)
     rest = [name for name in names if name not in key]
     replaced = ", ".join(f'"{name}" = EXCLUDED."{name}"' for name in rest)
@@ -186,17 +198,21 @@ def _named_as_columns(table: Table, row: Mapping[str, Any]) -> dict[str, Any]:
 
 def _as_json(rows: Iterable[Mapping[str, Any]]) -> Iterator[str]:
     """Yield rows as JSON lists of a limited size."""
-    held: list[str] = []
+    held: list[bytes] = []
     size = 0
     for row in rows:
-        text = json.dumps(row, ensure_ascii=False, allow_nan=False, default=datetime.isoformat)
+        text = _ENCODER.encode(row)
         held.append(text)
         size += len(text)
         if size > _BYTES_AT_ONCE:
-            yield f"[{','.join(held)}]"
+            yield _listed(held)
             held, size = [], 0
     if held:
-        yield f"[{','.join(held)}]"
+        yield _listed(held)
+
+
+def _listed(rows: Sequence[bytes]) -> str:
+    return (b"[" + b",".join(rows) + b"]").decode()
 
 
 def _moves(chunks: Sequence[Values], stored: StoredRows) -> Iterator[Statement]:

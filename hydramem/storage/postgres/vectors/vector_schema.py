@@ -112,6 +112,7 @@ class SpaceTables:
             raise ValueError(f"no name of a space: {space!r}")
         self.schema = database.schema
         indices = [f"{table}_{kind}" for table in ("chunks", "entities") for kind in _INDICES]
+        self._named: dict[str, bytes] = {}
         self._names = {
             **{name: sql.Identifier(database.schema, f"{self.space}_{name}") for name in _TABLES},
             # An index is made in its table's schema, and named without it.
@@ -123,9 +124,14 @@ class SpaceTables:
         """The tables' own names, without the schema."""
         return tuple(f"{self.space}_{name}" for name in _TABLES)
 
-    def naming(self, statement: str, **parts: sql.Composable) -> sql.Composed:
+    def naming(self, statement: str, **parts: sql.Composable) -> bytes:
         """Return a statement with the tables' names in the place of `{chunks}` and so on."""
-        return sql.SQL(statement).format(**self._names, **parts)
+        if parts:
+            return sql.SQL(statement).format(**self._names, **parts).as_bytes()
+        named = self._named.get(statement)
+        if named is None:
+            named = self._named[statement] = sql.SQL(statement).format(**self._names).as_bytes()
+        return named
 
     def create(self, connection: Connection, dimension: int) -> None:
         """Create the tables that are missing.
