@@ -48,7 +48,7 @@ class VectorTables(VectorFolders):
             raise StorageError("another process ended this reindex, or finished it; nothing is changed")
         retired = {**self._retired(), before: clock().isoformat()}
         retired.pop(space.folder, None)
-        with graph.together():
+        with graph.database.transaction():
             graph.set_meta({RETIRED: json.dumps(retired)})
             super().switch(space)
             graph.tell_of_switch()
