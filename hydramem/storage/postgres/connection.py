@@ -43,6 +43,8 @@ _LONGEST_WAIT_S = 30.0
 _ATTEMPT_S = 1.0
 _TRUSTED_S = 0.5
 _LEAST_VERSION = 160_000
+# How the codes begin of errors by which the server ends a connection: it, or an administrator, stops.
+_ENDED = "57P"
 # A program that hangs while it holds a lock must not hang every other one. The address may say otherwise.
 _LOCK_WAIT = """
     select set_config('lock_timeout', coalesce(nullif(reset_val, '0'), '60000'), false)
@@ -397,4 +399,6 @@ def database_errors() -> Iterator[None]:
             raise LostConnectionError(
                 "the database of HYDRAMEM_STORAGE_URL: it cannot be reached, or closed the connection"
             ) from None
-        raise StorageError(f"the database of HYDRAMEM_STORAGE_URL: {error.sqlstate}: {answer}") from None
+        ended = str(error.sqlstate).startswith(_ENDED)
+        kind = LostConnectionError if ended else StorageError
+        raise kind(f"the database of HYDRAMEM_STORAGE_URL: {error.sqlstate}: {answer}") from None
