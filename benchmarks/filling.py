@@ -8,6 +8,7 @@ two are alike. What is written bypasses the model, which would take an hour, and
 import json
 import random
 import re
+import time
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from itertools import count, islice
@@ -47,8 +48,8 @@ def fill(
     entities: int = 0,
     relations: int = 1,
     config: Config | None = None,
-) -> None:
-    """Fill a new store.
+) -> float:
+    """Fill a new store; return the seconds that the store took, without those of the model and of the text.
 
     Args:
         path: Folder of the store.
@@ -69,6 +70,7 @@ def fill(
     # A name's share of mentions falls with its rank, as word frequencies do.
     shares = np.cumsum(1 / np.arange(1, len(named) + 1) ** 0.8).tolist()
     times = Times(recorded_at=now())
+    took = 0.0
     with hydramem.connect(path, embedder=model, project=PROJECT, config=config) as memory:
         mirror = memory._opened.mirror
         for start in range(0, size, _BATCH):
@@ -84,9 +86,14 @@ def fill(
                 relations=tuple(_relations(relations * len(chunks), named, shares, chance, times)),
             )
             rows = _between(sample, len(chunks), start)
-            mirror.commit(write, dict(zip((chunk.id for chunk in chunks), rows, strict=True)))
+            vectors = dict(zip((chunk.id for chunk in chunks), rows, strict=True))
+            began = time.perf_counter()
+            mirror.commit(write, vectors)
+            took += time.perf_counter() - began
+        began = time.perf_counter()
         memory._opened.vectors.maintain(force=True)
         memory._opened.graph.checkpoint()
+    return took + time.perf_counter() - began
 
 
 def passages(folder: Path) -> list[str]:

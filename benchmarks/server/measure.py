@@ -2,7 +2,6 @@
 
 import random
 import tempfile
-import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -39,7 +38,7 @@ class Side:
     """What one kind of store measured.
 
     Attributes:
-        load_seconds: Filling it with all rows.
+        load_seconds: Filling it with all rows, whose vectors are made.
         commit: One memory in one transaction, by one process.
         writers, readers: By their number. Writers of the embedded folder are threads of the process that
             holds it; its readers are processes, all but one of them its clients.
@@ -98,12 +97,10 @@ def measure(
         configs = {"server": on_server, "embedded": Config(embedding=EmbeddingConfig(model=embedder))}
         loads = {}
         for kind, folder in folders.items():
-            began = time.perf_counter()
-            fill(
+            loads[kind] = fill(
                 folder, texts, chunks, model, entities=entities, relations=relations // chunks,
                 config=configs[kind],
             )  # fmt: skip
-            loads[kind] = time.perf_counter() - began
         asked, gold = _questions(folders["embedded"], configs["embedded"], 2 * count)
         with _both(folders, configs) as both:
             recall = _in_turns(both, asked[:count])

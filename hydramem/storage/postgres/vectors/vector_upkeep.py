@@ -4,7 +4,9 @@ Any node may do it; one does at a time. Searches are right without it, and slowe
 """
 
 import logging
+import math
 import threading
+import time
 
 from hydramem.core.config import StorageConfig
 from hydramem.core.errors import StorageError
@@ -21,6 +23,8 @@ _VACUUM_AFTER = 2000
 # A word that more rows hold is counted by upkeep, not at each search; again when there are a tenth more rows.
 _FREQUENT = 1000
 _GROWTH = 1.1
+# In the middle of a bulk they grow by a tenth with each batch, and nobody searches yet.
+_COUNTED_EVERY_S = 30.0
 
 # Who holds rows in memory and has not read for half as long reads all of them again (`HeldRows`).
 _FORGET_GONE = "delete from {gone} where at < now() - interval '2 hours'"
@@ -60,6 +64,7 @@ class VectorUpkeep:
         self.index_rows = settings.index_rows
         self._lock = threading.Lock()
         self._written = 0
+        self._counted_at = -math.inf
         self._builder: threading.Thread | None = None
 
     @property
@@ -83,7 +88,7 @@ class VectorUpkeep:
         with self._database.transaction() as connection:
             if not self._only_one(connection, "pg_try_advisory_xact_lock"):
                 return
-            self._fold(connection)
+            self._fold(connection, count=force or after_bulk)
             owned, rows = self._ownership_and_rows(connection)
         if not owned:
             return
@@ -92,11 +97,13 @@ class VectorUpkeep:
         if self._indexable and rows >= self.index_rows:
             self._build(wait=force)
 
-    def _fold(self, connection: Connection) -> None:
+    def _fold(self, connection: Connection, *, count: bool) -> None:
         connection.execute(self._tables.naming(_FORGET_GONE))
         connection.execute(self._tables.naming(_FOLD))
         now, then = connection.execute(self._tables.naming(_ROWS_NOW_AND_THEN)).fetchone() or (0, 0)
-        if now > _FREQUENT and now > _GROWTH * then:
+        due = count or time.monotonic() - self._counted_at > _COUNTED_EVERY_S
+        if due and now > _FREQUENT and now > _GROWTH * then:
+            self._counted_at = time.monotonic()
             connection.execute(self._tables.naming("delete from {frequent_words}"))
             connection.execute(self._tables.naming(_COUNT_WORDS))
 
