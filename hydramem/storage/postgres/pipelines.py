@@ -39,9 +39,9 @@ def send_together(connection: Any, statements: Iterable[Statement]) -> None:
     Raises:
         psycopg.Error: One of them failed; those after it did not run.
     """
-    with one_pipeline(connection):
+    with one_pipeline(connection), connection.cursor() as cursor:
         for statement, parameters in statements:
-            connection.execute(statement.encode(), parameters)
+            cursor.execute(statement.encode(), parameters)
 
 
 def one_pipeline(connection: Any) -> AbstractContextManager[object]:

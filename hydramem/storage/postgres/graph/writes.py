@@ -37,6 +37,7 @@ from hydramem.storage.write_validation import PlannedWrite, check_references
 
 Encoded = dict[str, list[Values]]
 _ENCODER = msgspec.json.Encoder()
+_PUT: dict[str, str] = {}  # statements by name of the table
 _BYTES_AT_ONCE = 16 << 20
 """About how many bytes of rows one statement carries."""
 _HAVE_PROJECT = ("Document", "Chunk", "Entity", "Session", "Item", "RELATES", "Job", "Change")
@@ -167,6 +168,14 @@ def _with_projects(table: Table, rows: Sequence[Values], chunks: Sequence[Values
 
 def _put(table: Table, rows: Sequence[Values]) -> Iterator[Statement]:
     """Yield what inserts rows, or sets the columns of those that have the same key."""
+    if not rows:
+        return
+    statement = _PUT.get(table.name) or _PUT.setdefault(table.name, _put_statement(table))
+    for part in _as_json(_named_as_columns(table, row) for row in rows):
+        yield statement, {"rows": part}
+
+
+def _put_statement(table: Table) -> str:
     added = ("projects",) if table in (OUTBOX, REQUEST) else ()
     names = (*columns_of(table), *added)
     columns = ", ".join(f'"{name}"' for name in names)
@@ -180,17 +189,15 @@ def _put(table: Table, rows: Sequence[Values]) -> Iterator[Statement]:
     replaced = ", ".join(f'"{name}" = EXCLUDED."{name}"' for name in rest)
     key_names = ", ".join(f'"{name}"' for name in key)
     conflict = f" ON CONFLICT ({key_names}) DO UPDATE SET {replaced}" if key else ""
-    statement = (
+    return (
         f"INSERT INTO {table_name(table)} ({columns}) SELECT {values} "
         f"FROM json_populate_recordset(NULL::{table_name(table)}, %(rows)s::json) r{conflict}"
     )
-    for part in _as_json(_named_as_columns(table, row) for row in rows):
-        yield statement, {"rows": part}
 
 
-def _named_as_columns(table: Table, row: Mapping[str, Any]) -> dict[str, Any]:
+def _named_as_columns(table: Table, row: Mapping[str, Any]) -> Mapping[str, Any]:
     if "_from" not in row:
-        return dict(row)
+        return row
     source, target, *_ = columns_of(table)
     rest = {name: value for name, value in row.items() if name not in ("_from", "_to")}
     return {source: row["_from"], target: row["_to"], **rest}
