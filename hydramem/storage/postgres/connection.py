@@ -154,7 +154,9 @@ class Database:
             "select pg_postmaster_start_time(),"
             " set_config('search_path', %s, false), set_config('hnsw.ef_search', %s, false),"
             " set_config('hnsw.iterative_scan', 'relaxed_order', false),"
-            " set_config('timezone', 'UTC', false), set_config('jit', 'off', false)",
+            " set_config('timezone', 'UTC', false), set_config('jit', 'off', false),"
+            # Each statement sees what was committed before it, as after the wait for a lock.
+            " set_config('default_transaction_isolation', 'read committed', false)",
             [f'"{self.schema}", public', str(_SEARCH_WIDTH)],
         ).fetchone()
         connection.execute(_SERVER_NOTICES)

@@ -21,11 +21,13 @@ A transaction that does not wait for the disk shows what it wrote, and its write
 the log is written in order, so that what the next one commits is never safe without it. This message is a
 transaction that does wait: those of several writers wait together.
 """
-_HOLD_STORE = "SELECT pg_advisory_lock(%(store)s)"
+# What is asked in the same round trip looks up rows by an index, however few there were when it was planned.
+_BY_INDEX = ", set_config('enable_seqscan', 'off', true)"
+_HOLD_STORE = f"SELECT pg_advisory_lock(%(store)s){_BY_INDEX}"
 # The lock of the whole store is shared; the locks of projects are taken alone, in the order of the list.
 _HOLD_PROJECTS = (
     "SELECT pg_advisory_lock_shared(%(store)s), "
-    "(SELECT count(pg_advisory_lock(lock)) FROM unnest(%(projects)s::bigint[]) AS lock)"
+    f"(SELECT count(pg_advisory_lock(lock)) FROM unnest(%(projects)s::bigint[]) AS lock){_BY_INDEX}"
 )
 _TRY_STORE = "SELECT pg_try_advisory_lock(%s)"
 _TRY_PROJECTS = (

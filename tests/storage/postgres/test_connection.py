@@ -45,6 +45,13 @@ def test_an_error_says_nothing_of_the_address(address: str) -> None:
     assert "sesame" not in str(raised.value) and "127.0.0.1" not in str(raised.value)
 
 
+def test_each_statement_sees_what_was_committed_before_it_whatever_the_address_says() -> None:
+    options = r"-c default_transaction_isolation=repeatable\ read"
+    database = Database(make_conninfo(server_address(), options=options), schema="public", most_connections=1)
+    with closing(database), database.transaction() as connection:
+        assert connection.execute("SHOW transaction_isolation").fetchone() == ("read committed",)
+
+
 def test_a_lost_server_begins_one_epoch_however_many_connections_break() -> None:
     database = Database(server_address(), schema="public", most_connections=4)
     with closing(database):

@@ -49,9 +49,13 @@ _LOCK = (
     "SELECT pg_advisory_xact_lock_shared(%(store)s), "
     "(SELECT count(pg_advisory_xact_lock(lock)) FROM unnest(%(projects)s::bigint[]) AS lock)"
 )
-# Plans of statements for a few rows take longer to make than to carry out.
+# Plans of statements for a few rows take longer to make than to carry out. One that was made while a table
+# was nearly empty would read it whole for as long as it is kept; a write looks up keys, and nothing else.
 _FEW_ROWS = 200
-_PLANNED_ONCE = ", set_config('plan_cache_mode', 'force_generic_plan', true)"
+_PLANNED_ONCE = (
+    ", set_config('plan_cache_mode', 'force_generic_plan', true), set_config('enable_seqscan', 'off', true)"
+    ", set_config('enable_hashjoin', 'off', true), set_config('enable_mergejoin', 'off', true)"
+)
 _SORTED_IN_MEMORY = ", set_config('work_mem', '64MB', true)"
 _NOT_FLUSHED = ", set_config('synchronous_commit', 'off', true)"
 _MAY_FLUSH = (
