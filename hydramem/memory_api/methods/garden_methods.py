@@ -435,7 +435,7 @@ def _upkeep(handle: Handle, project: str, *, backs_up: bool) -> "Upkeep":
     def compact() -> None:
         with store.reading() as space:
             space.vectors.maintain(after_bulk=True)
-        store.remove_leftover_vectors()
+        store.embedder_change.remove_leftovers()
 
     def compare() -> Sampled:
         snapshot = store.snapshots.of(project)

@@ -18,7 +18,6 @@ from hydramem.core.errors import (
     ModelError,
     ModelUnavailableError,
     StorageError,
-    StoreBusyError,
 )
 from hydramem.core.project_bounds import bounds
 from hydramem.core.results.erasure_results import ErasureReceipt
@@ -34,6 +33,7 @@ from hydramem.ingest.write_target import Commit
 from hydramem.llm.choose import AbsentEmbedder, choose_embedder
 from hydramem.llm.contracts import Embedder
 from hydramem.llm.pair_classifier import JudgePairs, shared_classifier
+from hydramem.memory_api.open.embedder_change import EmbedderChange
 from hydramem.memory_api.open.kept_answers import KeptAnswers
 from hydramem.memory_api.open.lost_graph import missing_graph, require_no_loss
 from hydramem.memory_api.open.other_processes import OtherProcesses
@@ -53,10 +53,8 @@ from hydramem.storage.files.read_only import is_read_only, lock_for_reading, rea
 from hydramem.storage.jobs import Jobs
 from hydramem.storage.outbox import Mirror
 from hydramem.storage.recall_log import Recalls
-from hydramem.storage.repair.compare_stores import compare_stores
 from hydramem.storage.repair.doctor import Progress, diagnose
-from hydramem.storage.repair.lost_rows import export_lost, lost_rows
-from hydramem.storage.repair.reindex import DIMENSION, EMBEDDER, move
+from hydramem.storage.repair.reindex import DIMENSION, EMBEDDER
 from hydramem.storage.store import GraphStore
 from hydramem.storage.vector_rows import Vector, VectorStore
 from hydramem.storage.write import Write
@@ -102,7 +100,6 @@ class OpenStore:
         self.one_garden_run = threading.Lock()
         self.groups: WriteGroups[GroupMember] = WriteGroups(wait_seconds=config.sharing.wait_seconds)
         self._session_locks: dict[str, threading.Lock] = {}
-        self._one_reindex = threading.Lock()
         self._one_backup = threading.Lock()
         self._pid = os.getpid()
         # Closes every part, also where one fails: a remaining lock would block every process.
@@ -152,6 +149,14 @@ class OpenStore:
             self._reload_snapshots,
         )
         self._closing.callback(self.mirror.close)
+        self._embedder_change = EmbedderChange(
+            path=self.path,
+            files=self.files,
+            graph=self._graph,
+            mirror=self.mirror,
+            serving=self._serving,
+            folders=self._folders,
+        )
         self.answers = Answers(self._graph, self.mirror)
         self.jobs = Jobs(self._graph, self.mirror.commit, self.mirror.one_writer.of)
         self.recalls = Recalls(self._graph, self.mirror.commit, self.mirror.one_writer.of)
@@ -410,90 +415,19 @@ class OpenStore:
                 self.snapshots.forget(project)
         return receipt
 
-    def remove_leftover_vectors(self) -> None:
-        """Delete vectors that are of no use any more; nothing while a reindex runs."""
-        if not self._one_reindex.acquire(blocking=False):
-            return
-        try:
-            self._folders.remove_leftovers()
-        finally:
-            self._one_reindex.release()
-
-    def reindex(self, embedder: Embedder, *, progress: Progress | None) -> Reindexed:
-        """Move the store to the vectors of another embedder; the old ones stay in use until then.
+    @property
+    def embedder_change(self) -> EmbedderChange:
+        """What moves the store to other vectors.
 
         Raises:
-            ModelError: The embedder failed; the old vectors stay in use, and the next call continues.
-            StoreBusyError: Another process changes the vectors.
-            StorageError: A store failed, or the embedder is the store's own and its vectors are damaged.
+            ReadOnlyError: The store's folder cannot be written.
         """
         self.require_writable()
-        embedder.embed_query("works")  # a broken embedder fails here, before anything changes
-        with self._one_reindex, self._graph.moving_vectors() as alone:
-            if not alone:
-                raise StoreBusyError(f"{self.path}: another machine changes the vectors; wait for it")
-            before = self.space
-            if before.embedder.fingerprint != embedder.fingerprint:
-                return self._move(before, embedder, progress)
-            held = before.vectors.stats()
-            self._folders.aim_at("")
-            return Reindexed(
-                before=embedder.fingerprint,
-                after=embedder.fingerprint,
-                changed=False,
-                chunks=held.chunks,
-                entities=held.entities,
-            )
+        return self._embedder_change
 
-    def _move(self, before: Space, embedder: Embedder, progress: Progress | None) -> Reindexed:
-        self._keep_lost_rows(before)
-        space = self._folders.prepare(embedder)
-        try:
-            moved = move(
-                self._graph,
-                space.vectors,
-                embedder.embed_documents,
-                mirror=self.mirror,
-                switch=lambda: self._switch(space),
-                progress=progress,
-            )
-        finally:
-            if self.space is not space:
-                space.close()
-        self._serving.retire(before)
-        self._folders.retire(before.folder)
-        return Reindexed(
-            before=before.embedder.fingerprint,
-            after=embedder.fingerprint,
-            changed=True,
-            chunks=moved.chunks,
-            entities=moved.entities,
-            made=moved.made,
-            resumed=moved.resumed,
-        )
-
-    def _keep_lost_rows(self, space: Space) -> None:
-        """Write the rows that only the vectors of a space hold to a file, before its folder is deleted."""
-        if isinstance(space.held, StorageError):
-            return
-        if not compare_stores(self._graph, space.held).chunks.orphaned:
-            return  # others wrote meanwhile, which loses nothing
-        with self.mirror.one_writer:
-            compared = compare_stores(self._graph, space.held)
-            lost = lost_rows(self._graph, space.held, chunks=compared.chunks.orphaned)
-        if lost:
-            file = export_lost(self.files, lost)
-            log.warning("%d chunks are in the vectors only; kept in %s", len(lost), file)
-
-    def _switch(self, space: Space) -> None:
-        """Put a complete space in use; the writer lock is held."""
-        try:
-            self._folders.switch(space)
-        finally:
-            # A commit that failed may be stored all the same, so the graph is asked.
-            if self._folders.serving == space.folder:
-                self._serving.replace(space)
-        self._graph.clear_outbox([row.id for row in self._graph.outbox()])  # the new vectors have every row
+    def reindex(self, embedder: Embedder, *, progress: Progress | None) -> Reindexed:
+        """Move the store to the vectors of another embedder; see `EmbedderChange.to`."""
+        return self.embedder_change.to(embedder, progress=progress)
 
     def _note_commit(self, write: Write) -> None:
         self.snapshots.apply(write)
