@@ -1,7 +1,7 @@
 """Several statements in one round trip."""
 
 from collections.abc import Iterable
-from contextlib import AbstractContextManager, nullcontext
+from contextlib import AbstractContextManager, ExitStack, nullcontext
 from typing import Any
 
 from psycopg import pq
@@ -23,11 +23,15 @@ def run_together(
     Raises:
         psycopg.Error: One of them failed; those after it did not run.
     """
-    with one_pipeline(connection):
+    with ExitStack() as pipeline:
+        if not (of_caller := _in_pipeline(connection)):
+            pipeline.enter_context(connection.pipeline())
         send_together(connection, first)
         cursors = [
             None if each is None else connection.execute(each[0].encode(), each[1]) for each in statements
         ]
+        if not of_caller:
+            pipeline.close()  # rows that were read before would be waited for twice: then, and at its end
         return [[] if cursor is None else cursor.fetchall() for cursor in cursors]
 
 
@@ -46,7 +50,11 @@ def send_together(connection: Any, statements: Iterable[Statement]) -> None:
 
 def one_pipeline(connection: Any) -> AbstractContextManager[object]:
     """Return a pipeline that waits for its answers at its end; that of the caller, where it has begun one."""
-    if connection.pgconn.pipeline_status == pq.PipelineStatus.OFF:
-        pipeline: AbstractContextManager[object] = connection.pipeline()
-        return pipeline
-    return nullcontext()
+    if _in_pipeline(connection):
+        return nullcontext()
+    pipeline: AbstractContextManager[object] = connection.pipeline()
+    return pipeline
+
+
+def _in_pipeline(connection: Any) -> bool:
+    return bool(connection.pgconn.pipeline_status != pq.PipelineStatus.OFF)

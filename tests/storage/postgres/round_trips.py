@@ -10,7 +10,7 @@ import pytest
 
 from hydramem.storage.postgres.connection import Connection, Database
 
-_ASKS = re.compile(r"^[^\t]*\tF\t\d+\t(Query|Sync)\b")
+_ASKS = re.compile(r"^[^\t]*\tF\t\d+\t(Query|Sync|Flush)\b")
 
 
 class RoundTrips:
