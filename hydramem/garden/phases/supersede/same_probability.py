@@ -12,10 +12,12 @@ from hydramem.llm.pair_classifier import PairJudgement
 from hydramem.text.restated_text import ENOUGH_ANCHORS, TextOverlap
 
 LEAST_JOINED = 0.7
-"""Probability from which two memories are joined. So are 49 of an unread author's 100 pairs that say the same,
-13 of 100 that say the opposite in other words, and none of 99 that say what holds since; of two authors' memories
-among others 79 of 200 that say the same, none of 446 pairs of states of one fact, one of 11,000 other near
-pairs."""
+"""Probability from which two memories are joined.
+
+So are 49 of an unread author's 100 pairs that say the same, 13 of 100 that say the opposite in other words,
+and none of 99 that say what holds since. Of two authors' memories among others it is 79 of 200 that say the
+same, none of 446 pairs of states of one fact, and one of 11,000 other near pairs.
+"""
 
 LEAST_DUPLICATE = 0.04
 """Least probability of a duplicate, by the classifier in the first order, with which the other is judged."""
