@@ -500,8 +500,12 @@ class GraphStore(Protocol):
     def last_change_at(self) -> datetime | None:
         """Return the time of the newest change."""
 
-    def checkpoint(self) -> None:
-        """Write the content of the write-ahead log into the main file."""
+    def checkpoint(self, *, least: int = 0) -> None:
+        """Write the content of the write-ahead log into the main file.
+
+        Args:
+            least: Bytes of a log below which nothing is done.
+        """
 
     def save(self, folder: Path) -> None:
         """Write into an empty folder what the graph can be opened from, as it is at one moment.

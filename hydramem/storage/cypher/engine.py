@@ -195,14 +195,18 @@ class Engine:
             finally:
                 result.close()
 
-    def checkpoint(self) -> None:
+    def checkpoint(self, *, least: int = 0) -> None:
         """Write what the log holds into the next generation of the file, and wait for it; others go on.
+
+        Args:
+            least: Bytes of a log below which nothing is done.
 
         Raises:
             StorageError: The file is closed, or it cannot be written; nothing is lost, the log keeps it.
         """
         self.database.connections.require_open()
-        self._checkpoints.run()
+        if self.database.log_size() >= least:
+            self._checkpoints.run()
 
     def copy_to(self, copy: Path) -> None:
         """Copy the graph as it is at one moment, while others read and write; see `Checkpoints`."""

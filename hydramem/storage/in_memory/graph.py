@@ -311,7 +311,7 @@ class InMemoryGraph(GraphStore):
         with self._open() as tables:
             return max((row.at for row in tables.changes.values()), default=None)
 
-    def checkpoint(self) -> None:
+    def checkpoint(self, *, least: int = 0) -> None:
         """Do nothing: there is no log."""
         with self._open():
             pass

@@ -180,6 +180,15 @@ def test_a_new_generation_that_does_not_catch_up_is_dropped(
     assert len(graph.chunks(["c1", "c2"])) == 2
 
 
+def test_a_short_log_is_left_where_a_caller_asks_for_a_longer_one(graph: CypherGraph) -> None:
+    graph.write(write(chunks=(chunk("c1"),)))
+    former, held = graph._engine.file, graph._engine.database.log_size()
+    graph.checkpoint(least=held + 1)
+    assert graph._engine.file == former
+    graph.checkpoint(least=held)
+    assert graph._engine.file != former and not graph._engine.database.log_size()
+
+
 def refuse(file: Path) -> None:
     raise StorageError(f"{file}: no pointer today")
 

@@ -307,7 +307,7 @@ class PostgresGraph(PostgresCounts):
         ((newest,),) = self._rows("SELECT max(at) FROM change", {})
         return None if newest is None else newest.replace(tzinfo=UTC)
 
-    def checkpoint(self) -> None:
+    def checkpoint(self, *, least: int = 0) -> None:
         """Do nothing: the server writes its log by itself."""
         self._rows("SELECT 1", {})
 
