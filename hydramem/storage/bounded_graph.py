@@ -252,8 +252,8 @@ class BoundedGraph(GraphStore):
     def last_change_at(self) -> datetime | None:  # noqa: D102
         return self._whole.last_change_at()
 
-    def checkpoint(self, *, least: int = 0) -> None:  # noqa: D102
-        self._whole.checkpoint(least=least)
+    def checkpoint(self, *, least: int = 0) -> bool:  # noqa: D102
+        return self._whole.checkpoint(least=least)
 
     def save(self, folder: Path) -> None:  # noqa: D102
         raise _of_the_store("a copy")

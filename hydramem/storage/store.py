@@ -500,11 +500,14 @@ class GraphStore(Protocol):
     def last_change_at(self) -> datetime | None:
         """Return the time of the newest change."""
 
-    def checkpoint(self, *, least: int = 0) -> None:
+    def checkpoint(self, *, least: int = 0) -> bool:
         """Write the content of the write-ahead log into the main file.
 
         Args:
             least: Bytes of a log below which nothing is done.
+
+        Returns:
+            Whether there was such a log.
         """
 
     def save(self, folder: Path) -> None:

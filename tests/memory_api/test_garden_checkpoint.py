@@ -24,7 +24,7 @@ def test_a_long_log_is_written_into_the_file_before_a_run(
         before = generation(memory)
         memory.garden(phases=["review"])
         assert generation(memory) == before
-        monkeypatch.setattr(garden_methods, "_LEAST_LOG_BYTES", 1)
+        monkeypatch.setattr(garden_methods, "_MOST_LOG_BYTES", 1)
         memory.garden(plan=True, phases=["review"])
         assert generation(memory) == before
         memory.garden(phases=["review"])
@@ -32,11 +32,27 @@ def test_a_long_log_is_written_into_the_file_before_a_run(
         assert [row.text for row in memory.recall("Where does Ada live?").hits] == ["Ada lives in Berlin."]
 
 
+def test_a_run_checkpoints_while_it_writes_and_less_often_as_it_goes_on(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with hydramem.connect(tmp_path / "store", embedder=HashEmbedder()) as memory:
+        memory.remember("Ada lives in Berlin.")
+        graph = memory._opened.graph
+        monkeypatch.setattr(garden_methods, "_MOST_LOG_BYTES", graph._engine.database.log_size())
+        checkpoint = garden_methods._checkpoints(graph)
+        generations = {generation(memory)}
+        for number in range(12):
+            memory.remember(f"Ada paid invoice {number} of the year.")
+            checkpoint()
+            generations.add(generation(memory))
+        assert 2 <= len(generations) <= 6
+
+
 def test_a_run_goes_on_where_its_checkpoint_fails(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def refuse(file: Path) -> None:
         raise StorageError(f"{file}: no pointer today")
 
-    monkeypatch.setattr(garden_methods, "_LEAST_LOG_BYTES", 1)
+    monkeypatch.setattr(garden_methods, "_MOST_LOG_BYTES", 1)
     monkeypatch.setattr(checkpoint, "serve", refuse)
     with hydramem.connect(tmp_path / "store", embedder=HashEmbedder()) as memory:
         memory.remember("Ada lives in Berlin.")

@@ -78,6 +78,7 @@ class WriteAccess:
         deliver: Replicates deferred writes to the vector store.
         revision: Returns a value that changes with every write, whoever makes it.
         places: Returns where the graph store keeps nodes, by id, as far as that is known.
+        checkpoint: Writes the graph's log into its file where it has become long.
         keeping: Keeps the graph in memory readable while rows are removed.
         stopping: Says whether to stop after the current batch.
         progress: Called with the proposals done and all proposals.
@@ -89,6 +90,7 @@ class WriteAccess:
     deliver: Callable[[], None] = lambda: None
     revision: Callable[[], object] = object
     places: Callable[[], Mapping[str, int]] = dict
+    checkpoint: Callable[[], None] = lambda: None
     keeping: Callable[[], AbstractContextManager[None]] = nullcontext
     stopping: Callable[[], bool] = lambda: False
     progress: Callable[[int, int], None] = lambda done, whole: None
@@ -134,6 +136,7 @@ def _apply_batches(proposals: Sequence[Proposal], access: WriteAccess, run: str)
             access.deliver()
             undelivered = 0
         access.progress(place, len(proposals))
+        access.checkpoint()
         sleep(_PAUSE)
     left = tuple(each.id for each in proposals[place:])
     return Applied(made=tuple(made), refused=refused, standing=tuple(standing), left=left, error=failure)

@@ -38,7 +38,7 @@ class Upkeep:
     expire: Callable[[], int]
     compact: Callable[[], None]
     compare: Callable[[], Sampled]
-    checkpoint: Callable[[], None]
+    checkpoint: Callable[[], object]
     backup: Callable[[], BackedUp] | None = None
 
 

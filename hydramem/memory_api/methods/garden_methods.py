@@ -25,6 +25,7 @@ from hydramem.memory_api.handle import Handle
 from hydramem.memory_api.write_operation import write_operation
 from hydramem.storage.quotas import cutoffs
 from hydramem.storage.repair.compare_stores import Sampled, sample
+from hydramem.storage.store import GraphStore
 
 if TYPE_CHECKING:
     from hydramem.garden.night.run_phases import GardenRun
@@ -36,8 +37,8 @@ if TYPE_CHECKING:
 log = logging.getLogger(__name__)
 _REPORTS = "reports"
 _TREND_NIGHTS = 14
-_LEAST_LOG_BYTES = 512 << 10
-"""Bytes of the graph's log from which a run begins with a checkpoint."""
+_MOST_LOG_BYTES = 2 << 20
+"""Bytes of the graph's log from which a run checkpoints: for a log of 29 MiB the engine held 400 MiB."""
 
 
 class GardenMethods(Handle):
@@ -264,8 +265,8 @@ class GardenMethods(Handle):
         from hydramem.garden.night.report import save_report
         from hydramem.garden.night.run_phases import apply_file, run_phases
 
-        self._checkpoint_before_run()
         run = self._prepared_run(name, phases, progress, only_plan=False, backs_up=backs_up)
+        run.access.checkpoint()
         report = run_phases(run) if file is None else apply_file(run, file, leave_out=leave_out)
         try:
             save_report(report, self._garden_folder(name) / _REPORTS)
@@ -273,13 +274,6 @@ class GardenMethods(Handle):
             # The changes are made, and only this report names their run.
             return replace(report, notes=(*report.notes, f"{error}."))
         return report
-
-    def _checkpoint_before_run(self) -> None:
-        """Let go what the graph's engine holds of earlier writes: for a log of 29 MiB that was 400 MiB."""
-        try:
-            self._use().graph.checkpoint(least=_LEAST_LOG_BYTES)
-        except StorageError as error:
-            log.warning("%s; the gardener runs with the log as it is", error)
 
     def _prepared_run(
         self,
@@ -332,6 +326,7 @@ class GardenMethods(Handle):
                 deliver=store.mirror.replicate_deferred,
                 revision=lambda: store.mirror.writes,
                 places=lambda: store.snapshots.of(name).nodes.index,
+                checkpoint=_checkpoints(store.graph),
                 keeping=partial(store.snapshots.keeping, name),
                 one_writer=store.mirror.one_writer.of([name]),
                 progress=reporter("apply"),
@@ -424,6 +419,22 @@ def _save_interrupted(report: Gardened, *, folder: Path) -> None:
         save_report(report, folder)
     except StorageError as error:
         log.warning("%s", error)  # the error that interrupted the run is raised
+
+
+def _checkpoints(graph: GraphStore) -> Callable[[], None]:
+    """Return what checkpoints a graph where its log is long: longer each time, and no more once it failed."""
+    most: int | None = _MOST_LOG_BYTES
+
+    def checkpoint() -> None:
+        nonlocal most
+        try:
+            if most is not None and graph.checkpoint(least=most):
+                most *= 2
+        except StorageError as error:
+            most = None
+            log.warning("%s; the gardener goes on with the log as it is", error)
+
+    return checkpoint
 
 
 _MOST_COMPARED = 5000

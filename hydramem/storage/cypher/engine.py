@@ -195,18 +195,23 @@ class Engine:
             finally:
                 result.close()
 
-    def checkpoint(self, *, least: int = 0) -> None:
+    def checkpoint(self, *, least: int = 0) -> bool:
         """Write what the log holds into the next generation of the file, and wait for it; others go on.
 
         Args:
             least: Bytes of a log below which nothing is done.
 
+        Returns:
+            Whether there was such a log.
+
         Raises:
             StorageError: The file is closed, or it cannot be written; nothing is lost, the log keeps it.
         """
         self.database.connections.require_open()
-        if self.database.log_size() >= least:
-            self._checkpoints.run()
+        if self.database.log_size() < least:
+            return False
+        self._checkpoints.run()
+        return True
 
     def copy_to(self, copy: Path) -> None:
         """Copy the graph as it is at one moment, while others read and write; see `Checkpoints`."""

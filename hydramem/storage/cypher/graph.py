@@ -153,9 +153,9 @@ class CypherGraph(CypherCounts):
         ((newest,),) = self._rows("MATCH (c:Change) RETURN max(c.at)", {})
         return None if newest is None else newest.replace(tzinfo=UTC)
 
-    def checkpoint(self, *, least: int = 0) -> None:
+    def checkpoint(self, *, least: int = 0) -> bool:
         """Write the content of the write-ahead log into the next generation of the file; others go on."""
-        self._engine.checkpoint(least=least)
+        return self._engine.checkpoint(least=least)
 
     def save(self, folder: Path) -> None:
         """Write into an empty folder what the graph can be opened from; writes go on meanwhile."""

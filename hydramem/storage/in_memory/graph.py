@@ -311,10 +311,10 @@ class InMemoryGraph(GraphStore):
         with self._open() as tables:
             return max((row.at for row in tables.changes.values()), default=None)
 
-    def checkpoint(self, *, least: int = 0) -> None:
+    def checkpoint(self, *, least: int = 0) -> bool:
         """Do nothing: there is no log."""
         with self._open():
-            pass
+            return False
 
     def save(self, folder: Path) -> None:
         """Refuse: there are no files."""
