@@ -10,6 +10,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from hydramem.core.row_types import Entity
+from hydramem.core.runtime.freed_memory import return_freed_memory
 from hydramem.garden.phases.merge.duplicate_memories import duplicates
 from hydramem.garden.phases.merge.entity_matches import (
     EntityMatch,
@@ -65,8 +66,10 @@ def merge(context: PhaseContext) -> PhaseOutcome:
     """Propose merges of equal memories and of entities that are the same; a person decides unsure ones."""
     work, settings = PhaseWork(context), context.settings.garden
     memories, undecided = duplicates(work)
+    return_freed_memory()  # what each step compared is larger than what it found
     everything = project_entities(context)
     found, cut = matches(everything, work)
+    return_freed_memory()
     pairs = [pair for pair in found if not is_told_apart(pair.one, pair.other)]
     unclear = ambiguous(pairs)
     sure = [pair for pair in pairs if pair.probability >= settings.merge_at and _key(pair) not in unclear]
