@@ -11,10 +11,11 @@ import pytest
 pytest.importorskip("psycopg", reason="needs the extra `postgres`")
 
 from hydramem.core.errors import StorageError
+from hydramem.storage.jobs import job
 from hydramem.storage.postgres.connection import Database
 from hydramem.storage.postgres.feed import FeedReader
 from hydramem.storage.postgres.graph.graph import PostgresGraph, open_postgres_graph
-from hydramem.storage.write import Write
+from hydramem.storage.write import Removal, Write
 from tests.storage.postgres_server import new_schema, server_address
 from tests.storage.rows import chunk, write
 
@@ -62,6 +63,33 @@ def test_what_could_not_be_followed_is_not_forgotten(nodes: tuple[PostgresGraph,
     there.write(write(chunks=(chunk("c3"),)))
     follower.catch_up()
     assert [row.id for row in (followed[1] or Write(changes=())).chunks] == ["c3"]
+    follower.close()
+
+
+def test_writes_of_a_moment_are_read_at_once_and_removals_for_themselves(
+    nodes: tuple[PostgresGraph, PostgresGraph],
+) -> None:
+    here, there = nodes
+    followed: Followed = []
+    follower = here.follow(lambda rows, projects, jobs: followed.append(rows))
+    for id in ("c1", "c2", "c2"):
+        there.write(write(chunks=(chunk(id),)))
+    there.write(write(removed=Removal(chunks=("c1",))))
+    there.write(write(chunks=(chunk("c3"),)))
+    follower.catch_up()
+    rows = [each for each in followed if each is not None]
+    assert [sorted(row.id for row in each.chunks) for each in rows] == [["c2"], [], ["c3"]]
+    assert [each.removed.chunks for each in rows] == [(), ("c1",), ()]
+    follower.close()
+
+
+def test_rows_of_which_nothing_is_held_are_not_read(nodes: tuple[PostgresGraph, PostgresGraph]) -> None:
+    here, there = nodes
+    followed: list[tuple[Write | None, tuple[str, ...], bool]] = []
+    follower = here.follow(lambda *told: followed.append(told), lambda row: "q" in row.projects)
+    there.write(write(chunks=(chunk("c1"),), jobs=(job("say", project="p", name="a"),)))
+    follower.catch_up()
+    assert followed == [(Write(changes=()), ("p",), True)], "that something was written is noted all the same"
     follower.close()
 
 
