@@ -184,7 +184,8 @@ def test_a_memory_is_timed_over_its_embedding(sets: PairSets, tmp_path: Path) ->
     cost = write_cost.write_cost(tmp_path, sets.pairs, held=20, count=1, embedder=embedder)
     assert cost is not None
     assert (cost.held, cost.count) == (20, 1)
-    assert cost.remember[0] > cost.embedding[0] > 0
+    # By the clock a busy machine makes either of the two longer.
+    assert cost.over_processor[0] > 0 and min(cost.remember[0], cost.embedding[0]) > 0
     report = Report(set="made", embedder="e", pairs=2, both_true=1, figures=(), cost=cost)
     assert f"| 20 | 1 | {cost.embedding[0]:.1f} / " in section.shown(report)
 
