@@ -9,6 +9,7 @@ import logging
 import threading
 from collections import Counter
 from collections.abc import Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import partial
 from time import monotonic
@@ -40,8 +41,8 @@ if TYPE_CHECKING:
 _log = logging.getLogger(__name__)
 
 _LONGEST_BEHIND_S = 1.0
-# A search asks the database where rows are not read by then: of some 40,000 chunks they are.
-_LONGEST_WAIT_S = 2.0
+# A search asks the database where rows are not read by then: 20,000 chunks take one second to two.
+_LONGEST_WAIT_S = 3.0
 # Without searches for so long, only the next one reads what was written.
 _UNUSED_S = 60.0
 # The ids of deleted rows are kept for twice as long (`VectorUpkeep`).
@@ -136,15 +137,19 @@ class HeldRows:
                 return
             epoch, state = database.epoch, read_state(connection, tables)
         chunks, entities = self._cache("chunks"), self._cache("entities")
-        for cache in (chunks, entities):
-            cache.load()
-        with database.apart() as connection:
-            words = read_words(connection, tables)
+        with ThreadPoolExecutor(1, thread_name_prefix="hydramem-held-words") as executor:
+            words = executor.submit(self._read_words)
+            for cache in (chunks, entities):
+                cache.load()
         with self._lock:
             self._held = HeldTables(
-                chunks=chunks, entities=entities, words=words, state=state, epoch=epoch, read_at=read_at,
-                writes=writes,
+                chunks=chunks, entities=entities, words=words.result(), state=state, epoch=epoch,
+                read_at=read_at, writes=writes,
             )  # fmt: skip
+
+    def _read_words(self) -> WordIndex:
+        with self._database.apart() as connection:
+            return read_words(connection, self._tables)
 
     def _cache(self, table: str) -> RowCache:
         def read(columns: Sequence[str]) -> "Iterator[pa.Table]":
