@@ -63,7 +63,7 @@ _LINKED_BECAUSE = "It is of the same matter, and was told later."
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class TextComparison:
+class MemoryComparison:
     """What a run found by comparing.
 
     Attributes:
@@ -81,7 +81,7 @@ class TextComparison:
     failed: bool = False
 
 
-def compare(work: PhaseWork, compared: ComparedMemories) -> TextComparison:
+def compare(work: PhaseWork, compared: ComparedMemories) -> MemoryComparison:
     """Compare the pairs of memories that earlier runs did not, the most promising first.
 
     Args:
@@ -95,9 +95,9 @@ def compare(work: PhaseWork, compared: ComparedMemories) -> TextComparison:
     earlier = compared.ids & {row.id for row in page}
     new = {row.id for row in rows} - earlier
     if not new and compared.down_to <= LEAST_PROMISE:
-        return TextComparison(links={}, ids=earlier, down_to=compared.down_to)
+        return MemoryComparison(links={}, ids=earlier, down_to=compared.down_to)
     open_ = open_pairs(rows, replace(compared, ids=earlier), context)
-    found, done, down_to = TextComparison(links={}), 0, inf
+    found, done, down_to = MemoryComparison(links={}), 0, inf
     try:
         while done < min(len(open_), _MOST_JUDGED) and not context.budget.over:
             batch = open_[done : done + _PAIRS_AT_ONCE]
@@ -123,7 +123,7 @@ def doubtful_first(pairs: Sequence[PossibleReplacement]) -> list[PossibleReplace
     return sorted(doubtful.values(), key=lambda pair: (-pair.link.weight, pair.link.id))[:_MOST_DOUBTFUL]
 
 
-def _with(found: TextComparison, batch: Sequence[NearPair], work: PhaseWork) -> TextComparison:
+def _with(found: MemoryComparison, batch: Sequence[NearPair], work: PhaseWork) -> MemoryComparison:
     """Return what was found, with what the classifier says of some pairs.
 
     Raises:
