@@ -251,6 +251,6 @@ def test_a_log_is_bounded(store: Path) -> None:
 def test_an_owner_loads_its_model_before_it_is_asked(tmp_path: Path) -> None:
     with open_here(tmp_path / "store", config=Config()) as memory:
         embedder = memory._opened.space.embedder
-        assert isinstance(embedder, LocalEmbedder) and embedder._model is None
+        assert isinstance(embedder, LocalEmbedder) and not embedder.held.loaded
         warm_up(memory)
-        assert embedder._model is not None
+        assert embedder.held.loaded

@@ -7,7 +7,7 @@ import pytest
 
 _WHILE_ANOTHER_THREAD_IMPORTS = """
 import sys, threading
-from hydramem.core.freed_memory import return_freed_memory
+from hydramem.core.runtime.freed_memory import return_freed_memory
 thread = threading.Thread(target=__import__, args=("pyarrow",))
 thread.start()
 while "pyarrow" not in sys.modules:
