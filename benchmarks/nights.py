@@ -15,7 +15,6 @@ from itertools import count, cycle
 from multiprocessing import get_context
 from pathlib import Path
 from time import perf_counter, sleep
-from types import TracebackType
 from typing import Any
 
 import numpy as np
@@ -24,6 +23,7 @@ import hydramem
 from benchmarks.overgrown import EACH, PROJECT, Engine, grow
 from hydramem.ingest.documents.ingest import Progress
 from hydramem.llm.hash_embedder import HashEmbedder
+from hydramem.storage.writer_lock import WriterLock
 
 SIZES = (1_000, 10_000)
 
@@ -123,37 +123,35 @@ class _Doing:
 
 
 @dataclass(slots=True)
-class _ClockedLock:
-    """A writer lock that notes how long the thread that made it had it each time."""
+class _Holds:
+    """How long the thread that made it had a writer lock each time, in milliseconds, and what it did."""
 
-    lock: Any
     doing: _Doing
-    holds: list[tuple[float, str]] = field(default_factory=list)
+    found: list[tuple[float, str]] = field(default_factory=list)
     _thread: int = field(default_factory=threading.get_ident)
     _depth: int = 0
     _since: float = 0.0
 
-    def __enter__(self) -> None:
-        self.lock.acquire()
-        if threading.get_ident() == self._thread:
-            if not self._depth:
-                self._since = perf_counter()
-            self._depth += 1
+    def watch(self, lock: WriterLock) -> None:
+        """Note each time that the lock is taken and given back from now on."""
+        acquire, release = lock.acquire, lock.release
 
-    @contextmanager
-    def of(self, projects: object) -> Iterator[None]:
-        """Hold the lock for some projects: in a folder it is one for all."""
-        with self:
-            yield
+        def acquire_and_note(*given: Any, **named: Any) -> bool:
+            got = acquire(*given, **named)
+            if got and threading.get_ident() == self._thread:
+                if not self._depth:
+                    self._since = perf_counter()
+                self._depth += 1
+            return got
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        if threading.get_ident() == self._thread:
-            self._depth -= 1
-            if not self._depth:
-                self.holds.append((1000 * (perf_counter() - self._since), self.doing.what))
-        self.lock.release()
+        def release_and_note() -> None:
+            if threading.get_ident() == self._thread:
+                self._depth -= 1
+                if not self._depth:
+                    self.found.append((1000 * (perf_counter() - self._since), self.doing.what))
+            release()
+
+        vars(lock).update(acquire=acquire_and_note, release=release_and_note)
 
 
 @dataclass(slots=True)
@@ -210,20 +208,19 @@ def _night(path: Path, entities: int, engine: Engine, alone: bool) -> NightAtSca
     config = replace(default, storage=replace(default.storage, graph=engine))
     doing = _Doing()
     with hydramem.connect(path, config=config, embedder=HashEmbedder(), project=PROJECT) as memory:
-        mirror = memory._opened.mirror
-        lock = _ClockedLock(mirror.one_writer, doing)
-        mirror._one_writer = lock  # type: ignore[assignment] # what it does of a lock is all that is used
+        holds = _Holds(doing)
+        holds.watch(memory._opened.mirror.one_writer)
         calls = {} if alone else _calls(memory)
         before, beside = _Others(doing), _Others(doing)
         if calls:
             with before.busy(calls):
                 sleep(_ALONE_SECONDS)
-        lock.holds.clear()
+        holds.found.clear()
         with beside.busy(calls):
             report = memory.garden(progress=doing.told)[0]
     upkeep = sum(one.seconds for one in report.phases if one.phase == "maintain")
     looked = sum(one.seconds for one in report.phases) - upkeep
-    longest, hold_in = max(lock.holds, default=(0.0, ""))
+    longest, hold_in = max(holds.found, default=(0.0, ""))
     waits = {f"{name} alone": one for name, one in before.waits().items()}
     return NightAtScale(
         entities=entities,
@@ -246,8 +243,8 @@ def _night(path: Path, entities: int, engine: Engine, alone: bool) -> NightAtSca
         peak_mb=_peak_mb(),
         longest_hold_ms=longest,
         hold_in=hold_in,
-        over_50_ms=sum(one > 50 for one, _ in lock.holds),
-        holds=len(lock.holds),
+        over_50_ms=sum(one > 50 for one, _ in holds.found),
+        holds=len(holds.found),
         waits=waits | {f"{name} beside": one for name, one in beside.waits().items()},
     )
 

@@ -11,6 +11,7 @@ import hydramem
 from benchmarks import nights, nights_page, nights_recall
 from benchmarks.overgrown import EACH, PROJECT, grow
 from hydramem.llm.hash_embedder import HashEmbedder
+from hydramem.storage.writer_lock import WriterLock
 
 
 @pytest.mark.slow
@@ -41,8 +42,9 @@ def test_a_night_is_measured_with_others_beside_it(tmp_path: Path) -> None:
 
 def test_how_long_the_night_alone_holds_the_lock_is_noted() -> None:
     doing = nights._Doing(what="apply")
-    lock = nights._ClockedLock(threading.RLock(), doing)
-    with lock, lock:
+    lock, holds = WriterLock(lambda: None), nights._Holds(doing)
+    holds.watch(lock)
+    with lock, lock.of(["p"]):
         time.sleep(0.02)
 
     def other() -> None:
@@ -52,7 +54,7 @@ def test_how_long_the_night_alone_holds_the_lock_is_noted() -> None:
     thread = threading.Thread(target=other)
     thread.start()
     thread.join()
-    [(held, what)] = lock.holds
+    [(held, what)] = holds.found
     assert held >= 20 and what == "apply"
 
 
