@@ -122,7 +122,7 @@ def test_other_processes_write_and_read_and_notice_the_switch(tmp_path: Path, sc
         assert memory.doctor().healthy
         assert finds(memory, 13)
         hits = memory.recall(text_of("bound", refused - 1), limit=3).hits
-        assert hits[0].id == told[bound][refused - 1][1]
+        assert told[bound][refused - 1][1] in {hit.id for hit in hits}
     with pytest.raises(EmbeddingMismatchError):
         opened(tmp_path / "bound", schema, "hash")
 
