@@ -78,23 +78,16 @@ class TextComparison:
 def compare_texts(one: str, other: str) -> TextComparison:
     """Compare two English texts by what must agree where they say the same; the order does not matter."""
     mine, yours = _read(one), _read(other)
-    if _differ_in_anchors(mine, yours):
-        return TextComparison(False)
-    numbers = number_difference(mine.numbers, yours.numbers)
-    anchors = _anchors(mine, yours, numbers.shared)
+    anchors = _compare_anchors(mine, yours)
     alike = mine.denies == yours.denies
-    if ("?" in one) != ("?" in other) or not (alike or anchors >= ENOUGH_ANCHORS):
-        return TextComparison(False)
-    if _has_opposite(mine.stems, yours.stems) or _has_opposite(yours.stems, mine.stems):
+    if anchors.differ or _asks_or_opposes(mine, yours) or not (alike or anchors.shared >= ENOUGH_ANCHORS):
         return TextComparison(False)
     shared = set(mine.words) & set(yours.words)
     if len(shared) < _LEAST_SHARED:
         short = can_be_paraphrases(one, other)
-        return TextComparison(short, short, anchors, alike)
-    possible = _may_be_worded_apart(mine.words, yours.words, shared)
-    if possible and _are_nearly_one(mine, yours):
-        possible = have_same_words(one, other) or _differ_in_nothing_small(one, other)
-    return TextComparison(possible, anchors=anchors, denies_alike=alike)
+        return TextComparison(short, short, anchors.shared, alike)
+    possible = _may_be_worded_apart(mine.words, yours.words, shared) and _has_nothing_small_more(one, other)
+    return TextComparison(possible, anchors=anchors.shared, denies_alike=alike)
 
 
 def can_restate(one: str, other: str) -> bool:
@@ -110,13 +103,9 @@ def nothing_decisive_differs(one: str, other: str) -> bool:
     too, and no small word is more. How many words they share, and in which frame, is left to what shows it.
     """
     mine, yours = _read(one), _read(other)
-    if _differ_in_anchors(mine, yours) or ("?" in one) != ("?" in other):
+    if _compare_anchors(mine, yours).differ or _asks_or_opposes(mine, yours):
         return False
-    if _has_opposite(mine.stems, yours.stems) or _has_opposite(yours.stems, mine.stems):
-        return False
-    if not _are_nearly_one(mine, yours):
-        return True
-    return have_same_words(one, other) or _differ_in_nothing_small(one, other)
+    return _has_nothing_small_more(one, other)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -138,15 +127,14 @@ class TextOverlap:
 def overlap(one: str, other: str) -> TextOverlap:
     """Return how much two English texts share; the order does not matter."""
     mine, yours = _read(one), _read(other)
-    numbers = number_difference(mine.numbers, yours.numbers)
+    anchors = _compare_anchors(mine, yours)
     shared = len(set(mine.words) & set(yours.words))
     fewer, more = sorted((len(set(mine.words)), len(set(yours.words))))
-    lost, missed = mine.names - yours.stems, yours.names - mine.stems
     return TextOverlap(
         of_shorter=shared / max(1, fewer),
         of_longer=shared / max(1, more),
-        anchors=_anchors(mine, yours, numbers.shared),
-        lacking=numbers.first + numbers.second + len(lost) + len(missed),
+        anchors=anchors.shared,
+        lacking=anchors.lacking,
     )
 
 
@@ -158,13 +146,14 @@ def anchor_count(text: str) -> int:
 
 @dataclass(frozen=True, slots=True)
 class _ReadText:
-    """A text as it is compared: numbers, stems of names and of all words, words of content, and a denial."""
+    """A text as it is compared: its numbers, stems of names and of all words, and words of content."""
 
     numbers: tuple[StatedNumber, ...]
     names: frozenset[str]
     stems: frozenset[str]
     words: tuple[str, ...]
     denies: bool
+    asks: bool
 
 
 @lru_cache(maxsize=2048)
@@ -179,28 +168,51 @@ def _read(text: str) -> _ReadText:
         stems=stems,
         words=tuple(words(text)),
         denies=marks(text).negations > 0 or not _DENYING.isdisjoint(stems),
+        asks="?" in text,
     )
 
 
-def _differ_in_anchors(mine: _ReadText, yours: _ReadText) -> bool:
+@dataclass(frozen=True, slots=True)
+class _Anchors:
+    """Numbers and names of two texts: how many both state, how many one lacks, whether they differ."""
+
+    shared: int
+    lacking: int
+    differ: bool
+
+
+def _compare_anchors(mine: _ReadText, yours: _ReadText) -> _Anchors:
     numbers = number_difference(mine.numbers, yours.numbers)
     lost, missed = mine.names - yours.stems, yours.names - mine.stems
-    return bool(
-        numbers.disagree
-        or (numbers.first and numbers.second)
-        or (lost and missed)
-        or numbers.first + numbers.second + len(lost) + len(missed) > _MOST_LACKING
+    lacking = numbers.first + numbers.second + len(lost) + len(missed)
+    both_lack = (numbers.first and numbers.second) or (lost and missed)
+    return _Anchors(
+        shared=numbers.shared + len((mine.names | yours.names) & mine.stems & yours.stems),
+        lacking=lacking,
+        differ=bool(numbers.disagree or both_lack or lacking > _MOST_LACKING),
     )
+
+
+def _asks_or_opposes(mine: _ReadText, yours: _ReadText) -> bool:
+    """Say whether one text alone asks, or has the opposite of a word of the other."""
+    return (
+        mine.asks != yours.asks
+        or _has_opposite(mine.stems, yours.stems)
+        or _has_opposite(yours.stems, mine.stems)
+    )
+
+
+def _has_nothing_small_more(one: str, other: str) -> bool:
+    """Say whether texts of nearly the same words have them in one order, and no small word is more."""
+    if not _are_nearly_one(_read(one), _read(other)):
+        return True
+    return have_same_words(one, other) or _differ_in_nothing_small(one, other)
 
 
 def _are_nearly_one(mine: _ReadText, yours: _ReadText) -> bool:
     shared = set(mine.words) & set(yours.words)
     fewer = min(len(set(mine.words)), len(set(yours.words)))
     return len(shared) >= max(_LEAST_SHARED, _SAME_WORDS * fewer)
-
-
-def _anchors(mine: _ReadText, yours: _ReadText, numbers: int) -> int:
-    return numbers + len((mine.names | yours.names) & mine.stems & yours.stems)
 
 
 def _is_code(token: str) -> bool:
