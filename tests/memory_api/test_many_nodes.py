@@ -25,7 +25,7 @@ from hydramem.storage.schema import CHUNK
 from hydramem.storage.write import Write
 from hydramem.storage.writer_lock import WriterLock
 from tests.memory_api.postgres_child import memory_text, settings
-from tests.storage.postgres_server import new_schema, server_address
+from tests.storage.postgres_server import own_schema, server_address
 from tests.storage.rows import chunk, entity, write
 
 NAMES = ("ann", "bob", "cleo", "dan")
@@ -33,11 +33,9 @@ NAMES = ("ann", "bob", "cleo", "dan")
 
 @pytest.fixture
 def schema(monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
-    name = new_schema()
     monkeypatch.setenv("HYDRAMEM_STORAGE_URL", server_address())
-    yield name
-    with Database(server_address(), schema=name).transaction() as connection:
-        connection.execute(f'DROP SCHEMA "{name}" CASCADE'.encode())
+    with own_schema() as name:
+        yield name
 
 
 def remembering(folder: Path, schema: str, name: str, count: int) -> "subprocess.Popen[str]":

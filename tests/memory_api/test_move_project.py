@@ -10,8 +10,7 @@ pytest.importorskip("psycopg", reason="needs the extra `postgres`")
 
 from hydramem.core.config import Config, EmbeddingConfig, StorageConfig
 from hydramem.memory_api.memory import connect
-from hydramem.storage.postgres.connection import Database
-from tests.storage.postgres_server import new_schema, server_address
+from tests.storage.postgres_server import own_schema, server_address
 
 HELD = 60
 
@@ -20,18 +19,15 @@ HELD = 60
 def configs(monkeypatch: pytest.MonkeyPatch) -> Iterator[tuple[Config, Config]]:
     """Return the configurations of two stores, each with tables of its own."""
     monkeypatch.setenv("HYDRAMEM_STORAGE_URL", server_address())
-    schemas = new_schema(), new_schema()
-    one, other = (
-        Config(
-            storage=StorageConfig(graph="postgres", database_schema=schema),
-            embedding=EmbeddingConfig(model="hash"),
+    with own_schema() as before, own_schema() as after:
+        one, other = (
+            Config(
+                storage=StorageConfig(graph="postgres", database_schema=schema),
+                embedding=EmbeddingConfig(model="hash"),
+            )
+            for schema in (before, after)
         )
-        for schema in schemas
-    )
-    yield one, other
-    for schema in schemas:
-        with Database(server_address(), schema=schema).transaction() as connection:
-            connection.execute(f'DROP SCHEMA "{schema}" CASCADE'.encode())
+        yield one, other
 
 
 def files(folder: Path) -> dict[str, bytes]:

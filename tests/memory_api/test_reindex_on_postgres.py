@@ -24,18 +24,16 @@ from hydramem.storage.vector_rows import Vector
 from hydramem.storage.write import Write
 from tests import ROOT
 from tests.memory_api.switched_child import settings, text_of
-from tests.storage.postgres_server import new_schema, server_address
+from tests.storage.postgres_server import own_schema, server_address
 
 ROWS = 300
 
 
 @pytest.fixture
 def schema(monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
-    name = new_schema()
     monkeypatch.setenv("HYDRAMEM_STORAGE_URL", server_address())
-    yield name
-    with Database(server_address(), schema=name).transaction() as connection:
-        connection.execute(f'DROP SCHEMA "{name}" CASCADE'.encode())
+    with own_schema() as name:
+        yield name
 
 
 def opened(folder: Path, schema: str, model: str = "auto") -> hydramem.Memory:

@@ -70,3 +70,14 @@ def postgres_vectors(dimension: int, settings: StorageConfig, *, options: str = 
 def new_schema() -> str:
     """Return the name of a schema that no other test has."""
     return f"test_{secrets.token_hex(6)}"
+
+
+@contextmanager
+def own_schema() -> Iterator[str]:
+    """Name a schema that no other test has; what was made in it is deleted in the end."""
+    from hydramem.storage.postgres.connection import Database
+
+    name = new_schema()
+    yield name
+    with closing(Database(server_address(), schema=name)) as database, database.transaction() as connection:
+        connection.execute(f'drop schema "{name}" cascade'.encode())

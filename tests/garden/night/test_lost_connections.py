@@ -30,7 +30,7 @@ from hydramem.storage.schema import CHUNK
 from tests import ROOT
 from tests.garden.memories import GIVEN, night, opened, put, rows
 from tests.storage.postgres.server_pair import PostgresServer, free_ports
-from tests.storage.postgres_server import new_schema, server_address
+from tests.storage.postgres_server import own_schema, server_address
 from tests.storage.rows import at, chunk, entity
 
 EXPIRED = 40
@@ -38,11 +38,9 @@ EXPIRED = 40
 
 @pytest.fixture
 def schema(monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
-    name = new_schema()
     monkeypatch.setenv("HYDRAMEM_STORAGE_URL", server_address())
-    yield name
-    with Database(server_address(), schema=name).transaction() as connection:
-        connection.execute(f'DROP SCHEMA "{name}" CASCADE'.encode())
+    with own_schema() as name:
+        yield name
 
 
 @contextmanager

@@ -18,17 +18,15 @@ from hydramem.storage.postgres.job_claims import JobClaims
 from hydramem.storage.postgres.project_locks import job_lock
 from hydramem.storage.store import Listing
 from hydramem.storage.write import Write
-from tests.storage.postgres_server import new_schema, server_address
+from tests.storage.postgres_server import own_schema, server_address
 
 JOBS = 200
 
 
 @pytest.fixture
 def schema() -> Iterator[str]:
-    name = new_schema()
-    yield name
-    with Database(server_address(), schema=name).transaction() as connection:
-        connection.execute(f'DROP SCHEMA "{name}" CASCADE'.encode())
+    with own_schema() as name:
+        yield name
 
 
 def opened(schema: str) -> PostgresGraph:
