@@ -19,7 +19,7 @@ from psycopg_pool import ConnectionPool, PoolTimeout
 
 from hydramem.core.errors import DiskFullError, HydraMemError, ReadOnlyError, StorageError, StoreBusyError
 from hydramem.storage.postgres.noted_writes import NotedWrites
-from hydramem.storage.postgres.pipelines import Statement, send_together
+from hydramem.storage.postgres.pipelines import Statement, one_pipeline, send_together
 from hydramem.storage.postgres.server_epochs import ServerEpochs
 
 Connection: TypeAlias = psycopg.Connection[Any]
@@ -190,7 +190,7 @@ class Database:
             self._bound.wrote = False
             done: psycopg.Cursor[Any] | None = None
             try:
-                with nullcontext() if ending is None else connection.pipeline():
+                with nullcontext() if ending is None else one_pipeline(connection):
                     self._open(connection, opened)
                     yield connection
                     if not (ending is None or self._bound.opening):

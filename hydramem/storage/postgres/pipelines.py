@@ -1,9 +1,10 @@
 """Several statements in one round trip."""
 
-from collections.abc import Iterable
-from contextlib import AbstractContextManager, ExitStack, nullcontext
+from collections.abc import Iterable, Iterator
+from contextlib import ExitStack, contextmanager, suppress
 from typing import Any
 
+import psycopg
 from psycopg import pq
 
 Statement = tuple[str, dict[str, Any]]
@@ -25,7 +26,7 @@ def run_together(
     """
     with ExitStack() as pipeline:
         if not (of_caller := _in_pipeline(connection)):
-            pipeline.enter_context(connection.pipeline())
+            pipeline.enter_context(one_pipeline(connection))
         send_together(connection, first)
         cursors = [
             None if each is None else connection.execute(each[0].encode(), each[1]) for each in statements
@@ -48,12 +49,33 @@ def send_together(connection: Any, statements: Iterable[Statement]) -> None:
             cursor.execute(statement.encode(), parameters)
 
 
-def one_pipeline(connection: Any) -> AbstractContextManager[object]:
-    """Return a pipeline that waits for its answers at its end; that of the caller, where it has begun one."""
+@contextmanager
+def one_pipeline(connection: Any) -> Iterator[None]:
+    """Run statements in a pipeline that waits for its answers at its end; in the caller's, where it has one.
+
+    Raises:
+        psycopg.Error: A statement failed; those after it did not run.
+    """
     if _in_pipeline(connection):
-        return nullcontext()
-    pipeline: AbstractContextManager[object] = connection.pipeline()
-    return pipeline
+        yield
+        return
+    try:
+        with connection.pipeline():
+            yield
+    except BaseException:
+        _forget_prepared(connection)
+        raise
+
+
+def _forget_prepared(connection: Any) -> None:
+    """Let a connection prepare its statements anew.
+
+    Statements after the one that failed were not prepared, and psycopg believes that they are. A transaction
+    that failed needs nothing: psycopg forgets them when it rolls back.
+    """
+    if connection.info.transaction_status == pq.TransactionStatus.IDLE:
+        with suppress(psycopg.Error):  # of a lost connection
+            connection.execute(b"DEALLOCATE ALL", prepare=False)
 
 
 def _in_pipeline(connection: Any) -> bool:

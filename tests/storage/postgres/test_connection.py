@@ -12,6 +12,7 @@ from psycopg.conninfo import make_conninfo
 
 from hydramem.core.errors import StorageError
 from hydramem.storage.postgres.connection import Database
+from hydramem.storage.postgres.pipelines import Statement, run_together
 from hydramem.storage.postgres.server_epochs import ServerEpochs
 from tests.storage.postgres_server import server_address
 
@@ -78,3 +79,19 @@ def test_another_server_begins_an_epoch() -> None:
         assert epochs.current == 0
         epochs.joined(connection, start + timedelta(seconds=1))
         assert epochs.current == 1
+
+
+@pytest.mark.parametrize("names", [1, 3])
+def test_statements_after_one_that_failed_run_on_the_same_connection_later(names: int) -> None:
+    """A statement is prepared when it repeats; one that never reached the server is not."""
+    questions: list[Statement | None] = [(f"SELECT %(given)s::int + {n}", {"given": 1}) for n in range(names)]
+    divided = "SELECT 1 / %(given)s::int"
+    database = Database(server_address(), schema="public", most_connections=1)
+    with closing(database), database.apart() as connection:
+        for _ in range(5):
+            run_together(connection, [(divided, {"given": 1}), *questions])
+        with pytest.raises(psycopg.errors.DivisionByZero):
+            run_together(connection, [(divided, {"given": 0}), *questions])
+        for _ in range(2):
+            answers = run_together(connection, [(divided, {"given": 1}), *questions])
+            assert answers[1:] == [[(1 + n,)] for n in range(names)]

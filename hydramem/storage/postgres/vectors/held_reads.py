@@ -17,6 +17,7 @@ from hydramem.core.errors import StorageError
 from hydramem.storage.cached_rows.row_arrays import microseconds
 from hydramem.storage.cached_rows.word_index import WordIndex
 from hydramem.storage.postgres.connection import Connection, Row
+from hydramem.storage.postgres.pipelines import one_pipeline
 from hydramem.storage.postgres.vectors.stored_text import plain
 from hydramem.storage.postgres.vectors.vector_schema import NAMES, TIMES, SpaceTables
 
@@ -122,7 +123,7 @@ def read_changed(connection: Connection, tables: SpaceTables, seen: str) -> Chan
     """Read what was written since a state, in one round trip."""
     statements = [tables.naming(statement) for statement in (_STATE, *_CHANGED)]
     values = {"table": tables.qualified("chunks"), "seen": seen}
-    with connection.pipeline():
+    with one_pipeline(connection):
         cursors = [connection.cursor(binary=True) for _ in statements]
         for cursor, statement in zip(cursors, statements, strict=True):
             cursor.execute(statement, values)
