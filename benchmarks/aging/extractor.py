@@ -70,8 +70,8 @@ def _wrong_by_document(
 ) -> dict[str, list[Triple]]:
     """Return false relations among the names of each document, in an order of chance.
 
-    First come pairs that no true relation joins, by a type that joins things of their kinds; then such pairs
-    by any type, and pairs that another type joins.
+    They join pairs that no true relation joins, first by a type that joins things of their kinds, then by any
+    type. Of a pair that a true one joins another type may say the same: `born_on` beside `date_of_birth`.
     """
     kinds = {name: kind for named in names.values() for name, kind in named.items()}
     types: dict[tuple[str | None, str | None], list[str]] = defaultdict(list)
@@ -88,7 +88,7 @@ def _wrong_by_document(
         apart = [pair for pair in pairs if frozenset(pair) not in joined]
         fitting = [(pair, types.get((kinds[pair[0]], kinds[pair[1]]), ())) for pair in apart]
         chosen = [(pair, chance.choice(some)) for pair, some in fitting if some]
-        chosen += [(pair, chance.choice(every)) for pair in (*apart, *pairs)]
+        chosen += [(pair, chance.choice(every)) for pair in apart]
         drawn = dict.fromkeys((one, type, other) for (one, other), type in chosen)
         found[document] = [triple for triple in drawn if triple not in known]
     return found

@@ -14,6 +14,8 @@ from hydramem.core.results.hits import OtherVersion
 from hydramem.core.row_types import Chunk
 from hydramem.graph.snapshot.snapshot import LINK, STATES, Snapshot
 from hydramem.search.candidate_scores import FusedScore, RecallCandidate
+from hydramem.search.conversation.behind_memories import MEMORY_KINDS
+from hydramem.search.conversation.kept_turns import keeps
 from hydramem.search.passages import surroundings
 from hydramem.storage.chunk_filter import ChunkFilter, covers
 from hydramem.text.restated_text import SURELY_SAME, anchor_count, can_restate, nothing_decisive_differs
@@ -115,23 +117,44 @@ def without_duplicates(
     """Leave one of the candidates that say the same, with nearly the best score of them; it names the others.
 
     The text with most numbers and names leads, and of several the one told last. Texts that differ in a
-    number or a name, or fill one frame otherwise, stay two, and so do those of a doubtful link.
+    number or a name, or fill one frame otherwise, stay two, and so do those of a doubtful link. A memory
+    leads turns of its session that it kept.
     """
     pairs = {
         frozenset((one.newer, one.older))
         for one in links
         if one.type == "duplicates" and one.probability >= SURELY_SAME
     }
-    if not pairs:
+    turns = _kept(candidates)
+    if not (pairs or turns):
         return tuple(candidates)
     packed: list[list[RecallCandidate]] = []
     for one in candidates:
+        if one.chunk.id in turns:
+            continue
         group = next((group for group in packed if _says_again(one, group, pairs)), None)
         if group is None:
             packed.append([one])
         else:
             group.append(one)
+    for group in packed:
+        group += [turn for each in tuple(group) for turn, memory in turns.values() if memory == each.chunk.id]
     return _in_order([_leading(group) for group in packed])
+
+
+def _kept(candidates: Sequence[RecallCandidate]) -> dict[str, tuple[RecallCandidate, str]]:
+    """Return the turns that a memory among the candidates kept, each with the id of the best such one."""
+    memories: dict[str, list[Chunk]] = {}
+    for one in candidates:
+        if one.chunk.session is not None and one.chunk.kind in MEMORY_KINDS:
+            memories.setdefault(one.chunk.session, []).append(one.chunk)
+    found: dict[str, tuple[RecallCandidate, str]] = {}
+    for one in candidates:
+        if one.chunk.kind == "turn":
+            mine = memories.get(one.chunk.session or "", ())
+            if (memory := next((each for each in mine if keeps(each, one.chunk)), None)) is not None:
+                found[one.chunk.id] = (one, memory.id)
+    return found
 
 
 def _says_again(
@@ -155,7 +178,8 @@ def _leading(group: Sequence[RecallCandidate]) -> RecallCandidate:
     """Return the leading one of candidates that say the same, with a score of all and the others' ids."""
     if len(group) == 1:
         return group[0]
-    lead = max(group, key=lambda each: (anchor_count(each.chunk.text), *_told(each.chunk)))
+    memories = [each for each in group if each.chunk.kind != "turn"] or group
+    lead = max(memories, key=lambda each: (anchor_count(each.chunk.text), *_told(each.chunk)))
     ids = dict.fromkeys(id for each in group for id in (each.chunk.id, *each.also))
     *others, best = sorted(each.fused.score for each in group)
     score = best - _OF_OTHERS * (best - sum(others) / len(others))

@@ -299,3 +299,43 @@ def test_of_what_is_linked_as_the_same_numbers_must_agree_and_words_need_not(
 ) -> None:
     found = Memory(LATE, again, joined(again, LATE, "duplicates", weight)).recall(QUESTION)
     assert len(found.hits) == hits
+
+
+SAID = "oh and before I lose it, the lathe of the workshop is in hall two since the flood"
+
+
+@pytest.mark.parametrize(
+    ("text", "session", "other", "expected"),
+    [
+        (SAID, "s1", "s1", ["first"]),
+        (SAID, "s1", "s2", ["said", "first"]),
+        (SAID, None, None, ["said", "first"]),
+        ("is the lathe of the workshop still in hall two?", "s1", "s1", ["said", "first"]),
+        ("the lathe of the workshop is in hall 5", "s1", "s1", ["said", "first"]),
+        ("the workshop has a lathe, hasn't it", "s1", "s1", ["said", "first"]),
+    ],
+)
+def test_a_memory_stands_for_the_turn_of_its_session_that_it_kept(
+    text: str, session: str | None, other: str | None, expected: list[str]
+) -> None:
+    turn = chunk("said", text, kind="turn", session=session)
+    found = Memory(turn, replace(FIRST, session=other), BENCH).recall(QUESTION)
+    assert sorted(set(ids(found)) - {"bench"}) == sorted(expected)
+    assert_falling(found)
+    if expected == ["first"]:
+        (hit,) = (hit for hit in found.hits if hit.id == "first")
+        assert hit.also == ("said",)
+
+
+def test_a_turn_stays_where_the_memory_that_kept_it_may_not_be_seen() -> None:
+    turn = chunk("said", SAID, kind="turn", session="s1")
+    hidden = replace(FIRST, session="s1", state="archived")
+    assert "said" in ids(Memory(turn, hidden, BENCH).recall(QUESTION))
+
+
+def test_a_memory_stands_for_its_turn_beside_another_wording() -> None:
+    turn = chunk("said", SAID, kind="turn", session="s1")
+    memory = Memory(turn, replace(FIRST, session="s1"), SAME, joined(SAME, FIRST, "duplicates", 0.9))
+    found = memory.recall(QUESTION)
+    assert ids(found) == ["same"]
+    assert set(found.hits[0].also) == {"said", "first"}

@@ -16,7 +16,8 @@ from hydramem.search.query_plan import RecallPlan, askers
 _LOSS = 0.15
 _TOKENS, _POWER = 20, 0.3
 
-_MEMORIES = ("note", "fact", "event")
+MEMORY_KINDS = ("note", "fact", "event")
+"""Kinds of chunks that somebody kept."""
 
 
 def behind_memories(
@@ -29,7 +30,7 @@ def behind_memories(
         plans: The query in each project, with the snapshot of its turns.
     """
     chats = [each.snapshot for each in plans if askers(each.snapshot.nodes.authors)]
-    if not chats or not any(one.chunk.kind in _MEMORIES for one in candidates):
+    if not chats or not any(one.chunk.kind in MEMORY_KINDS for one in candidates):
         return tuple(candidates)
     lowered = [
         _lowered(one) if any(turn_node(chat, one.chunk.id) is not None for chat in chats) else one
