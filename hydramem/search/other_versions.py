@@ -18,7 +18,14 @@ from hydramem.search.conversation.behind_memories import MEMORY_KINDS
 from hydramem.search.conversation.kept_turns import keeps
 from hydramem.search.passages import surroundings
 from hydramem.storage.chunk_filter import ChunkFilter, covers
-from hydramem.text.restated_text import SURELY_SAME, anchor_count, can_restate, nothing_decisive_differs
+from hydramem.text.restated_text import (
+    CONFIRMED_SAME,
+    SURELY_SAME,
+    anchor_count,
+    can_restate,
+    nothing_decisive_differs,
+    nothing_opposes,
+)
 from hydramem.text.shown_text import one_line
 
 VERSION_TYPES = ("may_supersede", "supersedes", "duplicates")
@@ -121,7 +128,7 @@ def without_duplicates(
     leads turns of its session that it kept.
     """
     pairs = {
-        frozenset((one.newer, one.older))
+        frozenset((one.newer, one.older)): one.probability
         for one in links
         if one.type == "duplicates" and one.probability >= SURELY_SAME
     }
@@ -158,7 +165,7 @@ def _kept(candidates: Sequence[RecallCandidate]) -> dict[str, tuple[RecallCandid
 
 
 def _says_again(
-    one: RecallCandidate, group: Sequence[RecallCandidate], pairs: Collection[frozenset[str]]
+    one: RecallCandidate, group: Sequence[RecallCandidate], pairs: Mapping[frozenset[str], float]
 ) -> bool:
     """Say whether a candidate is linked to one of a group, and can say the same as every one of it."""
     mine = (one.chunk.id, *one.also)
@@ -168,10 +175,14 @@ def _says_again(
     return all(_can_say_the_same(one.chunk, each.chunk, pairs) for each in group)
 
 
-def _can_say_the_same(one: Chunk, other: Chunk, pairs: Collection[frozenset[str]]) -> bool:
-    """Say whether the words of two texts let them say the same; of those linked, only what decides."""
-    is_linked = frozenset((one.id, other.id)) in pairs
-    return nothing_decisive_differs(one.text, other.text) if is_linked else can_restate(one.text, other.text)
+def _can_say_the_same(one: Chunk, other: Chunk, pairs: Mapping[frozenset[str], float]) -> bool:
+    """Say whether the words of two texts let them say the same: the surer a link, the less they decide."""
+    probability = pairs.get(frozenset((one.id, other.id)), 0.0)
+    if probability >= CONFIRMED_SAME:
+        return nothing_opposes(one.text, other.text)
+    if probability:
+        return nothing_decisive_differs(one.text, other.text)
+    return can_restate(one.text, other.text)
 
 
 def _leading(group: Sequence[RecallCandidate]) -> RecallCandidate:

@@ -24,6 +24,12 @@ from hydramem.text.stated_numbers import StatedNumber, number_difference, stated
 SURELY_SAME = 0.6
 """Probability from which two memories surely say the same: recall makes one hit of those linked so."""
 
+CONFIRMED_SAME = 0.95
+"""Probability from which a model has confirmed that: by two of its questions, in other words and order."""
+
+MOST_UNCONFIRMED = 0.94
+"""Most that the pair classifier says of it by itself."""
+
 _CALENDAR = {
     names[0][:3]: search_stem(names[0])
     for table in ("months", "weekdays")
@@ -106,6 +112,17 @@ def nothing_decisive_differs(one: str, other: str) -> bool:
     if _compare_anchors(mine, yours).differ or _asks_or_opposes(mine, yours):
         return False
     return _has_nothing_small_more(one, other)
+
+
+def nothing_opposes(one: str, other: str) -> bool:
+    """Say whether nothing in two English texts denies that they say the same, where a model confirmed it.
+
+    Neither counts one thing otherwise or has the opposite of a word of the other, and one asks only where
+    both do. A model reads 48 hours and two days, or a name and what stands for it, as one; words do not.
+    """
+    mine, yours = _read(one), _read(other)
+    numbers = number_difference(mine.numbers, yours.numbers)
+    return not (numbers.disagree or _asks_or_opposes(mine, yours))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

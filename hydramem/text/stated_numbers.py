@@ -16,7 +16,6 @@ _PARTS_OF_AN_HOUR = {"half": 0.5, "quarter": 0.25}
 _TOKEN = re.compile(r"\d+(?:[.,:]\d+)*|[^\W\d_]+(?:['’][^\W\d_]+)*")
 _CLOCK = re.compile(r"\d{1,2}:\d\d")
 _THOUSANDS = re.compile(r",(?=\d{3}(?:\D|$))")
-_LEAST_LETTERS = 3
 _HALF_DAY = 12
 
 _SAYS_LITTLE = 1
@@ -84,10 +83,7 @@ def number_difference(one: Sequence[StatedNumber], other: Sequence[StatedNumber]
     return NumberDifference(
         first=_lacking(one, other),
         second=_lacking(other, one),
-        disagree=any(
-            len(word) >= _LEAST_LETTERS and not _meet(_counting(one, word), _counting(other, word))
-            for word in beside
-        ),
+        disagree=any(not _meet(_counting(one, word), _counting(other, word)) for word in beside if word),
         shared=len({number.value for number in one if _tells(number) and _meet([number], other)}),
     )
 

@@ -301,6 +301,18 @@ def test_of_what_is_linked_as_the_same_numbers_must_agree_and_words_need_not(
     assert len(found.hits) == hits
 
 
+NOTICE = note("notice", "Whoever needs the lathe of the workshop says so 48 hours before.", 1)
+NOTICE_AGAIN = note("notice_again", "Two days ahead one has to ask for that lathe.", 2)
+
+
+@pytest.mark.parametrize(("weight", "hits"), [(0.94, 2), (0.95, 1)])
+def test_what_a_model_confirmed_may_be_worded_in_ways_that_words_do_not_join(
+    weight: float, hits: int
+) -> None:
+    found = Memory(NOTICE, NOTICE_AGAIN, joined(NOTICE_AGAIN, NOTICE, "duplicates", weight)).recall(QUESTION)
+    assert len(found.hits) == hits
+
+
 SAID = "oh and before I lose it, the lathe of the workshop is in hall two since the flood"
 
 

@@ -48,7 +48,7 @@ from hydramem.llm.pair_classifier import PairJudgement, bounds
 from hydramem.storage.chunk_filter import ChunkFilter, covers
 from hydramem.storage.store import Listing
 from hydramem.storage.write import Write
-from hydramem.text.restated_text import can_restate, nothing_decisive_differs, overlap
+from hydramem.text.restated_text import MOST_UNCONFIRMED, can_restate, nothing_decisive_differs, overlap
 
 _MOST_MEMORIES = 20_000
 """Newest memories that are compared at all: their vectors are held at once."""
@@ -200,7 +200,7 @@ def _same(near: NearPair, forth: PairJudgement, context: PhaseContext) -> float 
         may_restate=can_restate(newer, older),
         shared=overlap(newer, older),
     )
-    likely = round(same_probability(features), 3)
+    likely = round(min(same_probability(features), MOST_UNCONFIRMED), 3)
     return surely if surely is not None or likely < LEAST_JOINED else likely
 
 

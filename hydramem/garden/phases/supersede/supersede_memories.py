@@ -28,12 +28,15 @@ from hydramem.garden.proposals.phase_context import PhaseContext, PhaseWork
 from hydramem.garden.proposals.proposal import Proposal, precondition_hash, quoted
 from hydramem.ingest.memories.link.link_candidates import LinkProposal, link_of
 from hydramem.storage.write import Write
+from hydramem.text.restated_text import CONFIRMED_SAME
 
 _MOST_READ = 2000
 """Open pairs that are read in a run; the budget says of how many of them a model is asked."""
 
 _BY_MODEL = "A model reads it so; the pair classifier finds it unlikely."
-_CONFIRMED_SAME = 0.95
+_LIKELY_SAME = 0.8
+"""Probability that two memories say the same where one answer of a model denies it, and two say so."""
+
 """Weight of a link between memories that a model calls the same."""
 
 _DOUBTED = 0.5
@@ -152,7 +155,8 @@ def _proposals(
                 taken |= ids
                 yield _replacement(pair, context, by=by)
             case "SAME":
-                yield _say_the_same(pair, context, by=by)
+                likely = CONFIRMED_SAME if questions.is_sure(pair) else _LIKELY_SAME
+                yield _say_the_same(pair, likely, context, by=by)
             case "BOTH":
                 yield _both_hold(pair, context, by=by)
 
@@ -199,16 +203,16 @@ def _replacement(pair: PossibleReplacement, context: PhaseContext, *, by: str) -
     )
 
 
-def _say_the_same(pair: PossibleReplacement, context: PhaseContext, *, by: str) -> Proposal:
+def _say_the_same(pair: PossibleReplacement, likely: float, context: PhaseContext, *, by: str) -> Proposal:
     older, newer = pair.rows
     reason = f"{by} read both: they say the same in other words."
     link = pair.repeats
     if link is None:
-        made = LinkProposal(target=older.id, type="duplicates", weight=_CONFIRMED_SAME, reason=reason)
+        made = LinkProposal(target=older.id, type="duplicates", weight=likely, reason=reason)
         link = link_of(context.project, newer.id, made, context.now)
     known = _known_links(pair)
     created = [each for each in (pair.link, link) if each not in known]
-    link = replace(link, weight=_CONFIRMED_SAME, reason=reason)
+    link = replace(link, weight=likely, reason=reason)
     return Proposal(
         project=context.project,
         phase="supersede",
@@ -216,7 +220,7 @@ def _say_the_same(pair: PossibleReplacement, context: PhaseContext, *, by: str) 
         target=link.id,
         text=f"{quoted(newer.text)} duplicates {quoted(older.text)}",
         reason=reason,
-        score=_CONFIRMED_SAME,
+        score=likely,
         write=Write(changes=(), links=(link, settled_link(pair.link, context.now))),
         expects=precondition_hash(*known, absent=created),
     )

@@ -13,6 +13,7 @@ from collections.abc import Mapping
 from hydramem.llm.pair_classifier import JudgePairs, PairJudgement
 from hydramem.text.restated_text import (
     ENOUGH_ANCHORS,
+    MOST_UNCONFIRMED,
     SURELY_SAME,
     TextComparison,
     can_restate,
@@ -33,7 +34,7 @@ _SHORT = 0.6
 
 
 def restates(new: str, old: str, forth: PairJudgement, judge: JudgePairs) -> float | None:
-    """Return how surely two texts say the same, from `SURELY_SAME` to 1; None where that is not sure.
+    """Return how surely two texts say the same, from `SURELY_SAME` to `MOST_UNCONFIRMED`; None where not.
 
     The other order is judged only where the first and the texts allow it.
 
@@ -72,7 +73,7 @@ def _surely(compared: TextComparison, forth: PairJudgement, back: PairJudgement)
     mean = (low + high) / 2
     if low < _LEAST_EITHER or not _is_sure(compared, low, mean):
         return None
-    return round(SURELY_SAME + (1 - SURELY_SAME) * mean, 3)
+    return round(SURELY_SAME + (MOST_UNCONFIRMED - SURELY_SAME) * mean, 3)
 
 
 def _change(judgement: PairJudgement) -> float:
