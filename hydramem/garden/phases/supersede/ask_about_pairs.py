@@ -25,8 +25,11 @@ from hydramem.garden.proposals.phase_context import PhaseWork
 from hydramem.ingest.knowledge.end_validity import said_at
 from hydramem.llm.contracts import Generator
 
-_FOR_CHECKS = 0.25
+FOR_CHECKS = 0.2
 """Share of the budget that is kept for second and third questions."""
+
+FOR_VERSIONS = 0.2
+"""Share of it that is kept for further versions of what the first answers show to have changed."""
 
 _MOST_VERSIONS = 12
 """Versions of one matter that are compared with each other."""
@@ -47,8 +50,12 @@ class PairQuestions:
     failures: list[str] = field(default_factory=list)
     _stopped: bool = False
 
-    def ask(self, pairs: Sequence[PossibleReplacement]) -> None:
-        """Ask about pairs in their order; further questions come as soon as they fill a call."""
+    def ask(self, pairs: Sequence[PossibleReplacement], *, keep: float) -> None:
+        """Ask about pairs in their order; further questions come as soon as they fill a call.
+
+        Args:
+            keep: Share of the budget that first questions leave.
+        """
         for number, question in enumerate(QUESTIONS):
             stored = answered(pairs, question, self.generator, self.work.context.judge.replies)
             for id, answer in stored.items():
@@ -59,7 +66,7 @@ class PairQuestions:
         done = 0
         for batch in calls_of(open_):
             waiting = self._ask_further(waiting, least=PAIRS_IN_ONE)
-            if self.work.context.budget.left < _FOR_CHECKS:
+            if self.work.context.budget.left < keep:
                 break
             self._put(0, batch)
             waiting += batch

@@ -13,7 +13,12 @@ from typing import assert_never
 
 from hydramem.core.errors import ModelError
 from hydramem.core.row_types import LinkType
-from hydramem.garden.phases.supersede.near_pairs import LEAST_PROMISE, NearPair, open_pairs
+from hydramem.garden.phases.supersede.near_pairs import (
+    LEAST_PROMISE,
+    NearPair,
+    memories_that_count,
+    open_pairs,
+)
 from hydramem.garden.phases.supersede.possible_replacements import (
     MAY_SUPERSEDE,
     PossibleReplacement,
@@ -43,15 +48,9 @@ from hydramem.ingest.memories.consolidate.duplicate_or_update import (
 )
 from hydramem.ingest.memories.consolidate.restatement import surely_restates
 from hydramem.ingest.memories.link.link_candidates import LinkProposal, link_of
-from hydramem.ingest.memories.memory_input import STEADY
 from hydramem.llm.pair_classifier import PairJudgement, bounds
-from hydramem.storage.chunk_filter import ChunkFilter, covers
-from hydramem.storage.store import Listing
 from hydramem.storage.write import Write
 from hydramem.text.restated_text import MOST_UNCONFIRMED, can_restate, nothing_decisive_differs, overlap
-
-_MOST_MEMORIES = 20_000
-"""Newest memories that are compared at all: their vectors are held at once."""
 
 _MOST_JUDGED = 2500
 """Pairs that the classifier reads in a run; a pair takes four milliseconds of a core."""
@@ -89,10 +88,8 @@ def compare(work: PhaseWork, compared: ComparedMemories) -> MemoryComparison:
         compared: What earlier runs compared.
     """
     context = work.context
-    where = ChunkFilter(projects=(context.project,), kinds=STEADY)
-    page = context.graph.list_chunks(where, Listing(limit=_MOST_MEMORIES))
-    rows = [row for row in page if covers(None, row.expires_at, context.clock)]
-    earlier = compared.ids & {row.id for row in page}
+    rows = memories_that_count(context)
+    earlier = compared.ids & {row.id for row in rows}
     new = {row.id for row in rows} - earlier
     if not new and compared.down_to <= LEAST_PROMISE:
         return MemoryComparison(links={}, ids=earlier, down_to=compared.down_to)

@@ -6,12 +6,18 @@ at recall, and a person is asked. What the model calls the same is linked, and i
 it leaves open a person is asked. Without a model nothing ends.
 """
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
 from math import log1p
 
 from hydramem.core.row_types import Link
-from hydramem.garden.phases.supersede.ask_about_pairs import PairQuestions, versions_apart
+from hydramem.garden.phases.supersede.ask_about_pairs import (
+    FOR_CHECKS,
+    FOR_VERSIONS,
+    PairQuestions,
+    versions_apart,
+)
+from hydramem.garden.phases.supersede.near_pairs import memories_that_count, nearest_to
 from hydramem.garden.phases.supersede.possible_replacements import (
     PossibleReplacement,
     beginning,
@@ -23,7 +29,7 @@ from hydramem.garden.phases.supersede.possible_replacements import (
     settled_link,
 )
 from hydramem.garden.phases.supersede.replacement_probability import LEAST_LINKED
-from hydramem.garden.phases.supersede.replacement_prompt import MOST_CHARS, Settled
+from hydramem.garden.phases.supersede.replacement_prompt import MOST_CHARS
 from hydramem.garden.proposals.phase_context import PhaseContext, PhaseWork
 from hydramem.garden.proposals.proposal import Proposal, precondition_hash, quoted
 from hydramem.ingest.memories.link.link_candidates import LinkProposal, link_of
@@ -37,7 +43,8 @@ _BY_MODEL = "A model reads it so; the pair classifier finds it unlikely."
 _LIKELY_SAME = 0.8
 """Probability that two memories say the same where one answer of a model denies it, and two say so."""
 
-"""Weight of a link between memories that a model calls the same."""
+_ROUNDS = 2
+"""How often further versions of what changed are looked for."""
 
 _DOUBTED = 0.5
 """Least weight of a link that a model asks for: by it the newer memory comes first at recall."""
@@ -90,11 +97,12 @@ def settled_pairs(
     if generator is None:
         return Settling()
     questions = PairQuestions(work, generator)
-    questions.ask(pairs)
-    verdicts = {pair.link.id: questions.verdict(pair) for pair in pairs}
-    more = _versions_apart(pairs, verdicts, context)
-    questions.ask(more)
-    pairs += more
+    questions.ask(pairs, keep=FOR_VERSIONS + FOR_CHECKS)
+    for _ in range(_ROUNDS):
+        known = {pair.link.id for pair in pairs}
+        more = _further_versions(pairs, questions, context)
+        questions.ask(more, keep=FOR_CHECKS)
+        pairs += [pair for pair in more if pair.link.id not in known]
     work.notes += dict.fromkeys(questions.failures)
     proposals = tuple(_proposals(pairs, questions, context))
     work.counts["memories_ended"] = sum(each.target.startswith("c") for each in proposals)
@@ -111,14 +119,25 @@ def settled_pairs(
     )
 
 
-def _versions_apart(
-    pairs: Sequence[PossibleReplacement], verdicts: Mapping[str, Settled | None], context: PhaseContext
+def _further_versions(
+    pairs: Sequence[PossibleReplacement], questions: PairQuestions, context: PhaseContext
 ) -> list[PossibleReplacement]:
-    """Return the versions of one matter that were not compared, as pairs that a model alone may link."""
-    found = [(newer.id, older.id, _DOUBTED) for newer, older in versions_apart(pairs, verdicts)]
-    return [
+    """Return what may be further versions of matters that changed, and was not asked about.
+
+    First come versions of one matter that were not compared with each other; then what is near to one of
+    them, however unlikely the classifier finds it: what changed once changes again. A pair that the
+    classifier did not propose a model alone may link.
+    """
+    verdicts = {pair.link.id: questions.verdict(pair) for pair in pairs}
+    changed = {row.id for pair in pairs if verdicts.get(pair.link.id) == "REPLACES" for row in pair.rows}
+    near = nearest_to(changed, memories_that_count(context), context) if changed else []
+    known = {frozenset(row.id for row in pair.rows): pair for pair in pairs}
+    found = dict.fromkeys((newer.id, older.id) for newer, older in (*versions_apart(pairs, verdicts), *near))
+    open_ = [pair for both in found if (pair := known.get(frozenset(both))) and not verdicts[pair.link.id]]
+    new = [(*both, _DOUBTED) for both in found if frozenset(both) not in known]
+    return open_ + [
         replace(pair, link=replace(pair.link, reason=_BY_MODEL))
-        for pair in proposed_pairs(found, context.graph, at=context.now)
+        for pair in proposed_pairs(new, context.graph, at=context.now)
         if _may_be_shown(pair)
     ]
 
