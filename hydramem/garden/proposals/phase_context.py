@@ -21,7 +21,7 @@ from hydramem.garden.proposals.proposal import Proposal
 from hydramem.graph.snapshot.snapshot import Snapshot
 from hydramem.ingest.write_target import Target
 from hydramem.llm.contracts import Generator
-from hydramem.llm.pair_classifier import JudgePairs, judge_none
+from hydramem.llm.pair_classifier import PairJudgement
 from hydramem.storage.store import GraphStore
 from hydramem.storage.vector_rows import Vector, VectorStore
 from hydramem.verification.verify import Judge
@@ -67,6 +67,11 @@ class Budget:
 _NOT_AHEAD = timedelta(0)
 
 
+def _judge_none(pairs: Sequence[tuple[str, str]]) -> Sequence[None]:
+    """Judge nothing: for where no classifier is used."""
+    return [None] * len(pairs)
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PhaseContext:
     """What a phase reads and may use: one project at the start of a run. Nothing here writes to the store.
@@ -83,7 +88,7 @@ class PhaseContext:
         folder: Where the gardener keeps its models, plans and reports.
         saves_models: Whether a phase may save a trained model there; not where only a plan is asked for.
         budget: What the phase may spend.
-        judge_pairs: Says what a new text is to old ones.
+        judge_pairs: Says what a new text is to an old one, of many pairs; None where it cannot.
         progress: Called with the work done and the work in all of the phase.
     """
 
@@ -99,7 +104,7 @@ class PhaseContext:
     folder: Path
     budget: Budget
     saves_models: bool = True
-    judge_pairs: JudgePairs = judge_none
+    judge_pairs: Callable[[Sequence[tuple[str, str]]], Sequence[PairJudgement | None]] = _judge_none
     progress: Callable[[int, int], None] = lambda done, whole: None
     ahead: timedelta = _NOT_AHEAD
 

@@ -353,7 +353,7 @@ class GardenMethods(Handle):
             embed=space.embedder.embed_documents,
             generator=self._generator,
             judge=self._judge(name),
-            judge_pairs=store.judge,
+            judge_pairs=store.judge.judge_pairs,
             settings=store.config,
             now=at,
             ahead=at - not_ahead(at),

@@ -32,7 +32,7 @@ from hydramem.ingest.pending_jobs import missing_jobs
 from hydramem.ingest.write_target import Commit
 from hydramem.llm.choose import AbsentEmbedder, choose_embedder
 from hydramem.llm.contracts import Embedder
-from hydramem.llm.pair_classifier import JudgePairs, shared_classifier
+from hydramem.llm.pair_classifier import shared_classifier
 from hydramem.memory_api.open.embedder_change import EmbedderChange
 from hydramem.memory_api.open.kept_answers import KeptAnswers
 from hydramem.memory_api.open.lost_graph import missing_graph, require_no_loss
@@ -91,7 +91,7 @@ class OpenStore:
         self.config = config
         self.read_only = self.has_graph_file and is_read_only(path) and (path / "graph").is_dir()
         self.given_embedder = embedder
-        self.judge: JudgePairs = shared_classifier()
+        self.judge = shared_classifier()
         self.handles = 1
         # What is called before and after the last handle closes the store: other processes may be served.
         self.at_last_close: tuple[Callable[[], None], Callable[[], None]] = (lambda: None, lambda: None)

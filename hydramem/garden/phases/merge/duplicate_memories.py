@@ -68,7 +68,7 @@ class _Duplicates:
         self.judged += 1
         older, newer = sorted((one, other), key=lambda row: (row.times.recorded_at, row.id))
         try:
-            (judgement,) = self.work.context.judge_pairs(newer.text, [older.text])
+            (judgement,) = self.work.context.judge_pairs([(newer.text, older.text)])
         except ModelError as error:
             self.judged = _MOST_JUDGED
             self.work.notes.append(f"Memories were not compared: {error}.")

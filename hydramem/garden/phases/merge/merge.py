@@ -149,12 +149,16 @@ def _compatible(keep: Entity, pairs: Sequence[EntityMatch]) -> tuple[EntityMatch
 def _merges(groups: Sequence[Star], work: PhaseWork) -> list[PlannedMerge]:
     """Return what merges groups, without entities whose merge was undone or split before."""
     context = work.context
+    split = {each.target for each in context.graph.changes(project=context.project, operation="split")}
     made: list[PlannedMerge] = []
     merged = 0
     for star in groups:
         if len(made) == _MOST_PROPOSED or context.budget.over:
             break
-        others = [pair for pair in star.others if not _was_separated(_other(pair, star.keep), work)]
+        apart = {
+            id for pair in star.others if (id := _other(pair, star.keep).id) in split or id in work.undone
+        }
+        others = [pair for pair in star.others if _other(pair, star.keep).id not in apart]
         rows = [star.keep, *(_other(pair, star.keep) for pair in others)]
         if sum(row.mention_count for row in rows) > _MOST_MENTIONS:
             work.counts["entities_too_large"] += 1
@@ -172,12 +176,6 @@ def _links(rows: Sequence[Entity], merges: Sequence[PlannedMerge], work: PhaseWo
     left = [after.get(row.id, row) for row in rows if row.id not in replaced]
     pairs = likely_pairs(left, work, replaced=replaced)
     return likely_links(pairs, work, changed=after.keys(), replaced=replaced.keys())
-
-
-def _was_separated(row: Entity, work: PhaseWork) -> bool:
-    """Say whether a merge of an entity was undone, or the entity was split off."""
-    changes = work.context.graph.changes(target=row.id)
-    return row.id in work.undone or any(change.operation == "split" for change in changes)
 
 
 def _planned(keep: Entity, others: Sequence[EntityMatch], context: PhaseContext) -> PlannedMerge:

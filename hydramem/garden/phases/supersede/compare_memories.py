@@ -5,7 +5,6 @@ not compared when they came in; and what names no name was compared within its s
 classifier leans to becomes a link, which ends and hides nothing.
 """
 
-from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from math import inf
@@ -128,34 +127,32 @@ def _with(found: MemoryComparison, batch: Sequence[NearPair], work: PhaseWork) -
     """
     context = work.context
     links, pairs = found.links, list(found.pairs)
-    of_newer: dict[str, list[NearPair]] = defaultdict(list)
-    for pair in batch:
-        of_newer[pair.newer.id].append(pair)
-    for near in of_newer.values():
-        judged = context.judge_pairs(near[0].newer.text, [each.older.text for each in near])
-        for each, judgement in zip(near, judged, strict=True):
-            if judgement is None:
-                continue
-            possible, action = _judged(each, judgement, context)
-            if possible is not None:
-                pairs.append(possible)
-            if action is not None:
-                proposal = _proposal(each, action, context)
-                if proposal.target not in work.undone:
-                    links[proposal.target] = proposal
+    forth = context.judge_pairs([(each.newer.text, each.older.text) for each in batch])
+    judged = [(each, judgement) for each, judgement in zip(batch, forth, strict=True) if judgement]
+    same = _same(judged, context)
+    for place, (each, judgement) in enumerate(judged):
+        possible, action = _judged(each, judgement, same.get(place), context)
+        if possible is not None:
+            pairs.append(possible)
+        if action is not None:
+            proposal = _proposal(each, action, context)
+            if proposal.target not in work.undone:
+                links[proposal.target] = proposal
     return replace(found, links=links, pairs=tuple(pairs))
 
 
 def _judged(
-    near: NearPair, forth: PairJudgement, context: PhaseContext
+    near: NearPair, forth: PairJudgement, same: float | None, context: PhaseContext
 ) -> tuple[PossibleReplacement | None, Action | None]:
     """Return two memories as a possible replacement, where they may be one, and the link between them.
 
-    Raises:
-        ModelError: The classifier failed.
+    Args:
+        near: The two.
+        forth: What the classifier says of the newer to the older.
+        same: How surely they say the same; None where that is not sure.
+        context: Where both are stored.
     """
     newer, older = near.newer, near.older
-    same = _same(near, forth, context)
     if same is not None:
         return None, Action(id=older.id, action="repeats", reason=SAYS_THE_SAME, probability=same)
     if near.links:
@@ -175,18 +172,33 @@ def _judged(
     return pair, action
 
 
-def _same(near: NearPair, forth: PairJudgement, context: PhaseContext) -> float | None:
-    """Return how surely two memories say the same; None where that is not sure enough to join them.
+def _same(judged: Sequence[tuple[NearPair, PairJudgement]], context: PhaseContext) -> dict[int, float]:
+    """Return how surely pairs say the same, by their places: of those that are sure enough to be joined.
+
+    The other order is judged of those alone that may be.
 
     Raises:
         ModelError: The classifier failed.
     """
+    open_ = [
+        place
+        for place, (near, forth) in enumerate(judged)
+        if forth.duplicate >= LEAST_DUPLICATE and nothing_decisive_differs(near.newer.text, near.older.text)
+    ]
+    backs = context.judge_pairs(
+        [(judged[place][0].older.text, judged[place][0].newer.text) for place in open_]
+    )
+    found = {
+        place: _likely_same(*judged[place], back)
+        for place, back in zip(open_, backs, strict=True)
+        if back is not None
+    }
+    return {place: likely for place, likely in found.items() if likely is not None}
+
+
+def _likely_same(near: NearPair, forth: PairJudgement, back: PairJudgement) -> float | None:
+    """Return how surely two memories say the same; None where that is not sure enough to join them."""
     newer, older = near.newer.text, near.older.text
-    if forth.duplicate < LEAST_DUPLICATE or not nothing_decisive_differs(newer, older):
-        return None
-    (back,) = context.judge_pairs(older, [newer])
-    if back is None:
-        return None
     surely = surely_restates(newer, older, forth, back)
     features = same_features(
         forth,
