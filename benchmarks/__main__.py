@@ -442,7 +442,8 @@ def _publish(given: argparse.Namespace, found: object, text: str, placed: Callab
     print(json.dumps(found, indent=2) if given.json else text)
     if given.out is not None:
         out = Path(given.out)
-        out.write_text(placed(out.read_text(encoding="utf-8")), encoding="utf-8")
+        page = out.read_text(encoding="utf-8") if out.exists() else ""
+        out.write_text(placed(page), encoding="utf-8")
     return 0
 
 
