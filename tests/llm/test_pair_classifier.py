@@ -92,3 +92,19 @@ def test_its_card_says_how_it_does_on_texts_of_others():
     assert told["test"]["look_alikes_linked"] <= 0.20
     assert told["test"]["accuracy"] >= 0.75
     assert 0 < bounds().near <= bounds().supersedes <= bounds().ends
+
+
+def test_pairs_of_any_length_keep_their_places(judge: PairClassifier):
+    texts = [
+        f"{'In the old mill by the river, ' * (number % 4)}Ada keeps parcel {number} in depot {number}."
+        for number in range(40)
+    ]
+    pairs = [(text, texts[number // 2]) for number, text in enumerate(texts)]
+    pairs[11] = ("Ada lebt seit Mai allein.", "Ada lebt seit Mai allein.")
+    together = judge.judge_pairs(pairs)
+    assert [place for place, found in enumerate(together) if found is None] == [11]
+    for place in (0, 10, 12, 39):
+        new, old = pairs[place]
+        (alone,), found = judge(new, [old]), together[place]
+        assert alone is not None and found is not None
+        assert found.duplicate == pytest.approx(alone.duplicate, abs=0.1)

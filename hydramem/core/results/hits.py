@@ -72,7 +72,8 @@ class Hit:
         links: Its strongest links.
         newer: A later memory that may supersede this one, if one does.
         older: An earlier memory that this one supersedes, or may supersede.
-        also: Ids of other memories that were found and say the same in other words, for which it stands.
+        also: Ids of other memories that were found and say the same in other words, and of turns of its
+            session that it kept; it stands for them.
     """
 
     id: str

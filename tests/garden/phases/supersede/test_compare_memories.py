@@ -334,3 +334,32 @@ def test_texts_of_one_form_about_two_things_are_not_linked(tmp_path: Path) -> No
         put(memory, chunks=[note(f"c_{place}", text, 1) for place, text in enumerate(texts)])
         assert night(memory, "supersede").phases[0].counts["memories_compared"] == 3
         assert not links(memory)
+
+
+@pytest.mark.parametrize("changed", [True, False])
+def test_what_is_near_to_something_that_changed_is_asked_about_though_it_seems_unlikely(
+    tmp_path: Path, changed: bool
+) -> None:
+    """The classifier finds that no paint replaces a room; a model is asked once the office moved."""
+    painted = note("c_painted", "Every room of the office was painted by Joao in 2019.", 5)
+    asked: set[str] = set()
+
+    def said(prompt: ScriptedPrompt) -> object:
+        found = []
+        for index, pair in enumerate(prompt.text.split("<pair ")[1:], 1):
+            older, newer = (pair.split(f"<{side} ")[1].split(">")[1].split("<")[0] for side in SIDES)
+            asked.add(newer if newer != NEW.text else older)
+            moves = changed and " is in Room" in older and " is in Room" in newer
+            words = (
+                ("CONTRADICTION", "COMPATIBLE") if prompt.shape is CheckedAgainReply else ("REPLACES", "BOTH")
+            )
+            found.append(
+                {"index": index, "verdict": words[not moves], "older_quote": older, "newer_quote": newer}
+            )
+        return {"pairs": found}
+
+    with opened(tmp_path, said) as memory:
+        put(memory, chunks=(OLD, NEW, painted))
+        night(memory, "supersede")
+        assert (painted.text in asked) is changed
+        assert links(memory) == ({("c_new", "supersedes", "c_old")} if changed else set())
