@@ -26,6 +26,7 @@ from hydramem.text.restated_text import (
     nothing_decisive_differs,
     nothing_opposes,
 )
+from hydramem.text.search_terms import words
 from hydramem.text.shown_text import one_line
 
 VERSION_TYPES = ("may_supersede", "supersedes", "duplicates")
@@ -119,20 +120,25 @@ def _touches(link: VersionLink, ids: Collection[str]) -> bool:
 
 
 def without_duplicates(
-    candidates: Sequence[RecallCandidate], links: Sequence[VersionLink]
+    candidates: Sequence[RecallCandidate], links: Sequence[VersionLink], query: str = ""
 ) -> tuple[RecallCandidate, ...]:
     """Leave one of the candidates that say the same, with nearly the best score of them; it names the others.
 
     The text with most numbers and names leads, and of several the one told last. Texts that differ in a
     number or a name, or fill one frame otherwise, stay two, and so do those of a doubtful link. A memory
     leads turns of its session that it kept.
+
+    Args:
+        candidates: Best first.
+        links: As `version_links` returns them.
+        query: What was asked; a turn that alone has a word of it stays.
     """
     pairs = {
         frozenset((one.newer, one.older)): one.probability
         for one in links
         if one.type == "duplicates" and one.probability >= SURELY_SAME
     }
-    turns = _kept(candidates)
+    turns = _kept(candidates, frozenset(words(query)))
     if not (pairs or turns):
         return tuple(candidates)
     packed: list[list[RecallCandidate]] = []
@@ -149,7 +155,9 @@ def without_duplicates(
     return _in_order([_leading(group) for group in packed])
 
 
-def _kept(candidates: Sequence[RecallCandidate]) -> dict[str, tuple[RecallCandidate, str]]:
+def _kept(
+    candidates: Sequence[RecallCandidate], asked: frozenset[str]
+) -> dict[str, tuple[RecallCandidate, str]]:
     """Return the turns that a memory among the candidates kept, each with the id of the best such one."""
     memories: dict[str, list[Chunk]] = {}
     for one in candidates:
@@ -159,7 +167,7 @@ def _kept(candidates: Sequence[RecallCandidate]) -> dict[str, tuple[RecallCandid
     for one in candidates:
         if one.chunk.kind == "turn":
             mine = memories.get(one.chunk.session or "", ())
-            if (memory := next((each for each in mine if keeps(each, one.chunk)), None)) is not None:
+            if (memory := next((each for each in mine if keeps(each, one.chunk, asked)), None)) is not None:
                 found[one.chunk.id] = (one, memory.id)
     return found
 

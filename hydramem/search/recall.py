@@ -298,7 +298,8 @@ def _check(
                 for id, one in batch.items()
                 if id in read and where.admits(read[id])
             )
-            if len(without_duplicates(tuple(distinct(admitted, turns=said_when)), versions)) >= most:
+            different = tuple(distinct(admitted, turns=said_when))
+            if len(without_duplicates(different, versions, run.query)) >= most:
                 break
         turns = [loaded[id] for id in sorted(beside & loaded.keys()) if shown.admits(loaded[id])]
         covered = covering(run.query, admitted, settings.session_weight)
@@ -307,7 +308,7 @@ def _check(
         ordered = ordered if said_when else behind_memories(ordered, plans)
         age_from = where.at if run.wants_newest else None
         best = tuple(distinct(trusted(ordered, age_from, settings, run.dates), turns=said_when))
-        return without_duplicates(best, versions)[:most], loaded
+        return without_duplicates(best, versions, run.query)[:most], loaded
 
 
 def _visible_path(path: GraphPath | None, read: Mapping[str, Chunk], shown: ChunkFilter) -> GraphPath | None:
@@ -352,7 +353,7 @@ def _order_versions(
             loaded = {**loaded, **{row.id: row for row in run.sources.graph.chunks(sorted(missing))}}
     if versions and run.about_now:
         ordered = newest_first(candidates, versions, held=loaded, where=run.where)
-        candidates = without_duplicates(tuple(distinct(ordered)), versions)
+        candidates = without_duplicates(tuple(distinct(ordered)), versions, run.query)
     return tuple(candidates[:most]), loaded
 
 

@@ -313,6 +313,7 @@ def test_what_a_model_confirmed_may_be_worded_in_ways_that_words_do_not_join(
     assert len(found.hits) == hits
 
 
+LONG = "Ada wants new gloves, Bo has the van till Monday, the paint of the gate is late, Omar's rake broke"
 SAID = "oh and before I lose it, the lathe of the workshop is in hall two since the flood"
 
 
@@ -325,6 +326,9 @@ SAID = "oh and before I lose it, the lathe of the workshop is in hall two since 
         ("is the lathe of the workshop still in hall two?", "s1", "s1", ["said", "first"]),
         ("the lathe of the workshop is in hall 5", "s1", "s1", ["said", "first"]),
         ("the workshop has a lathe, hasn't it", "s1", "s1", ["said", "first"]),
+        (f"{SAID} and Ada wants a stand for hers", "s1", "s1", ["first"]),
+        (f"{SAID} and its neighbour, where the drill is, leaks", "s1", "s1", ["first"]),
+        (f"{SAID} and {LONG}", "s1", "s1", ["said", "first"]),
     ],
 )
 def test_a_memory_stands_for_the_turn_of_its_session_that_it_kept(
@@ -337,6 +341,13 @@ def test_a_memory_stands_for_the_turn_of_its_session_that_it_kept(
     if expected == ["first"]:
         (hit,) = (hit for hit in found.hits if hit.id == "first")
         assert hit.also == ("said",)
+
+
+def test_a_turn_stays_that_alone_has_a_word_of_the_query() -> None:
+    turn = chunk("said", f"{SAID} and its neighbour leaks", kind="turn", session="s1")
+    memory = Memory(turn, replace(FIRST, session="s1"), BENCH)
+    assert "said" not in ids(memory.recall(QUESTION))
+    assert "said" in ids(memory.recall("which neighbour of the lathe leaks"))
 
 
 def test_a_turn_stays_where_the_memory_that_kept_it_may_not_be_seen() -> None:
