@@ -86,9 +86,7 @@ def settled_pairs(
     pairs = [
         pair
         for pair in sorted([*stored, *found], key=_pays, reverse=True)
-        if pair.older.id not in work.undone
-        and pair.link.id not in work.undone
-        and _may_be_shown(pair)
+        if _may_be_asked(pair, work)
         and (pair.repeats is None or pair.repeats.id not in without)
         and (pair.link.id not in without or not pair.is_stored)
     ]
@@ -100,11 +98,12 @@ def settled_pairs(
     questions.ask(pairs, keep=FOR_VERSIONS + FOR_CHECKS)
     for _ in range(_ROUNDS):
         known = {pair.link.id for pair in pairs}
-        more = _further_versions(pairs, questions, context)
+        more = _further_versions(pairs, questions)
         questions.ask(more, keep=FOR_CHECKS)
         pairs += [pair for pair in more if pair.link.id not in known]
     work.notes += dict.fromkeys(questions.failures)
-    proposals = tuple(_proposals(pairs, questions, context))
+    made = _proposals(pairs, questions, context)
+    proposals = tuple(each for each in made if each.target not in work.undone)
     work.counts["memories_ended"] = sum(each.target.startswith("c") for each in proposals)
     settled = {link.id for each in proposals for link in each.write.links}
     return Settling(
@@ -120,7 +119,7 @@ def settled_pairs(
 
 
 def _further_versions(
-    pairs: Sequence[PossibleReplacement], questions: PairQuestions, context: PhaseContext
+    pairs: Sequence[PossibleReplacement], questions: PairQuestions
 ) -> list[PossibleReplacement]:
     """Return what may be further versions of matters that changed, and was not asked about.
 
@@ -128,6 +127,7 @@ def _further_versions(
     them, however unlikely the classifier finds it: what changed once changes again. A pair that the
     classifier did not propose a model alone may link.
     """
+    context = questions.work.context
     verdicts = {pair.link.id: questions.verdict(pair) for pair in pairs}
     changed = {row.id for pair in pairs if verdicts.get(pair.link.id) == "REPLACES" for row in pair.rows}
     near = nearest_to(changed, memories_that_count(context), context) if changed else []
@@ -138,7 +138,7 @@ def _further_versions(
     return open_ + [
         replace(pair, link=replace(pair.link, reason=_BY_MODEL))
         for pair in proposed_pairs(new, context.graph, at=context.now)
-        if _may_be_shown(pair)
+        if _may_be_asked(pair, questions.work)
     ]
 
 
@@ -154,8 +154,10 @@ def _pays(pair: PossibleReplacement) -> float:
     return pair.link.weight * (1 + log1p(recalls))
 
 
-def _may_be_shown(pair: PossibleReplacement) -> bool:
-    return may_end_unasked(pair) and all(len(row.text) <= MOST_CHARS for row in pair.rows)
+def _may_be_asked(pair: PossibleReplacement, work: PhaseWork) -> bool:
+    """Say whether a model may settle a pair: a person undid none of it, and both can be shown whole."""
+    undone = pair.older.id in work.undone or pair.link.id in work.undone
+    return not undone and may_end_unasked(pair) and all(len(row.text) <= MOST_CHARS for row in pair.rows)
 
 
 def _proposals(

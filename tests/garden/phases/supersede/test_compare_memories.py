@@ -363,3 +363,29 @@ def test_what_is_near_to_something_that_changed_is_asked_about_though_it_seems_u
         night(memory, "supersede")
         assert (painted.text in asked) is changed
         assert links(memory) == ({("c_new", "supersedes", "c_old")} if changed else set())
+
+
+def test_a_link_that_was_undone_does_not_come_back_when_its_memory_changes_again(tmp_path: Path) -> None:
+    painted = note("c_painted", "Every room of the office was painted by Joao in 2019.", 5)
+    later = note("c_later", "The Kestrel office is in Room 12.", 10)
+    of_new = ("c_new", "may_supersede", "c_painted")
+
+    def said(prompt: ScriptedPrompt) -> object:
+        verdict = "CONTRADICTION" if prompt.shape is CheckedAgainReply else "REPLACES"
+        found = []
+        for index, pair in enumerate(prompt.text.split("<pair ")[1:], 1):
+            older, newer = (pair.split(f"<{side} ")[1].split(">")[1].split("<")[0] for side in SIDES)
+            found.append({"index": index, "verdict": verdict, "older_quote": older, "newer_quote": newer})
+        return {"pairs": found}
+
+    with opened(tmp_path, said) as memory:
+        put(memory, chunks=(OLD, NEW, painted))
+        night(memory, "supersede")
+        assert of_new in links(memory)
+        linked = link_id("default", *of_new)
+        (change,) = memory._opened.graph.changes(target=linked)
+        memory.undo(change.id)
+        assert of_new not in links(memory)
+        put(memory, chunks=(later,))
+        night(memory, "supersede")
+        assert of_new not in links(memory)
