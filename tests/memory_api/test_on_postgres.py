@@ -14,7 +14,7 @@ from hydramem.core.project_bounds import bounded_to
 from hydramem.memory_api.memory import connect
 from hydramem.storage.postgres.connection import Database
 from hydramem.storage.schema import CHUNK
-from tests.storage.postgres_server import new_schema, server_address
+from tests.storage.postgres_server import new_schema, own_schema, server_address
 
 SECRET = "hm-s3cret"  # the server trusts every local user, so it takes any password
 
@@ -25,14 +25,12 @@ def address() -> str:
 
 @pytest.fixture
 def config(monkeypatch: pytest.MonkeyPatch) -> Iterator[Config]:
-    schema = new_schema()
     monkeypatch.setenv("HYDRAMEM_STORAGE_URL", address())
-    yield Config(
-        storage=StorageConfig(graph="postgres", database_schema=schema),
-        embedding=EmbeddingConfig(model="hash"),
-    )
-    with Database(server_address(), schema=schema).transaction() as connection:
-        connection.execute(f'DROP SCHEMA "{schema}" CASCADE'.encode())
+    with own_schema() as schema:
+        yield Config(
+            storage=StorageConfig(graph="postgres", database_schema=schema),
+            embedding=EmbeddingConfig(model="hash"),
+        )
 
 
 def open_in(folder: Path, config: Config) -> Memory:

@@ -19,7 +19,7 @@ from hydramem.storage.postgres.connection import Database
 from hydramem.storage.postgres.graph.graph import PostgresGraph, open_postgres_graph
 from hydramem.storage.writer_lock import WriterLock
 from tests.memory_api.postgres_child import settings
-from tests.storage.postgres_server import new_schema, server_address
+from tests.storage.postgres_server import own_schema, server_address
 
 IMPATIENT = "-c lock_timeout=400"
 Operation = Callable[[Memory, str], object]
@@ -27,11 +27,9 @@ Operation = Callable[[Memory, str], object]
 
 @pytest.fixture
 def schema(monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
-    name = new_schema()
     monkeypatch.setenv("HYDRAMEM_STORAGE_URL", make_conninfo(server_address(), options=IMPATIENT))
-    yield name
-    with Database(server_address(), schema=name).transaction() as connection:
-        connection.execute(f'DROP SCHEMA "{name}" CASCADE'.encode())
+    with own_schema() as name:
+        yield name
 
 
 @pytest.fixture

@@ -5,6 +5,7 @@ import resource
 import threading
 import time
 from collections.abc import Callable, Iterator
+from contextlib import closing
 
 import pytest
 
@@ -16,7 +17,7 @@ from hydramem.storage.postgres.connection import Database
 from hydramem.storage.postgres.feed import FeedReader
 from hydramem.storage.postgres.graph.graph import PostgresGraph, open_postgres_graph
 from hydramem.storage.write import Removal, Write
-from tests.storage.postgres_server import new_schema, server_address
+from tests.storage.postgres_server import own_schema, server_address
 from tests.storage.rows import chunk, write
 
 Followed = list[Write | None]
@@ -25,15 +26,13 @@ _MANY_FILES = 1100
 
 @pytest.fixture
 def nodes() -> Iterator[tuple[PostgresGraph, PostgresGraph]]:
-    schema = new_schema()
-    here, there = (
-        open_postgres_graph(Database(server_address(), schema=schema, most_connections=4)) for _ in range(2)
-    )
-    yield here, there
-    with there.database.transaction() as connection:
-        connection.execute(f'DROP SCHEMA "{schema}" CASCADE'.encode())
-    here.close()
-    there.close()
+    with own_schema() as schema:
+        here, there = (
+            open_postgres_graph(Database(server_address(), schema=schema, most_connections=4))
+            for _ in range(2)
+        )
+        with closing(here), closing(there):
+            yield here, there
 
 
 def wait_for(is_so: Callable[[], bool]) -> None:

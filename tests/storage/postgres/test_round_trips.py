@@ -14,25 +14,21 @@ from hydramem.core.config import Config, EmbeddingConfig, StorageConfig
 from hydramem.core.row_types import ChunkKind
 from hydramem.memory_api.memory import connect
 from hydramem.storage.changes import record
-from hydramem.storage.postgres.connection import Database
 from hydramem.storage.write import Write
 from tests.storage import rows
 from tests.storage.postgres.round_trips import RoundTrips, traced_connections
-from tests.storage.postgres_server import new_schema, server_address
+from tests.storage.postgres_server import own_schema, server_address
 
 
 @pytest.fixture
 def traced(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[tuple[Memory, RoundTrips]]:
     """Return a memory with some rows, and what counts its round trips."""
     monkeypatch.setenv("HYDRAMEM_STORAGE_URL", server_address())
-    config = Config(
-        storage=StorageConfig(graph="postgres", database_schema=new_schema()),
-        embedding=EmbeddingConfig(model="hash"),
-    )
     (traces := tmp_path / "traces").mkdir()
     with (
+        own_schema() as schema,
         traced_connections(traces, monkeypatch) as trips,
-        connect(tmp_path / "memory", project="p", config=config) as memory,
+        connect(tmp_path / "memory", project="p", config=config_of(schema)) as memory,
     ):
         for number in range(12):  # a statement is prepared, by a round trip of its own, when it repeats
             memory.remember(
@@ -40,10 +36,13 @@ def traced(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[tuple[Me
             )
             memory.recall(f"where is parcel {number}?")
         yield memory, trips
-    database = Database(server_address(), schema=config.storage.database_schema)
-    with database.transaction() as connection:
-        connection.execute(f'DROP SCHEMA "{database.schema}" CASCADE'.encode())
-    database.close()
+
+
+def config_of(schema: str) -> Config:
+    return Config(
+        storage=StorageConfig(graph="postgres", database_schema=schema),
+        embedding=EmbeddingConfig(model="hash"),
+    )
 
 
 def commit_one(memory: Memory, number: int) -> None:
