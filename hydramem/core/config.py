@@ -271,7 +271,8 @@ class VerificationConfig(_Section):
     Attributes:
         accept_at: Probability from which a relation is accepted without a model.
         reject_below: Probability below which it is rejected; in between, a model reads the evidence.
-        vog_max_candidates: Most relations that a model reads in one run; the next run continues.
+        vog_max_candidates: Most relations that a model reads in one call of `verify`, and at once in a night,
+            which goes on as long as `garden.phase_calls` lasts; the next one continues.
         vog_sample_share: Share of the other relations that it also reads, so that thresholds can be learned.
         functional: Relation types with one object at a time, such as `capital_of`; types for
             which the store's relations show this are added.

@@ -194,14 +194,18 @@ def _can_say_the_same(one: Chunk, other: Chunk, pairs: Mapping[frozenset[str], f
 
 
 def _leading(group: Sequence[RecallCandidate]) -> RecallCandidate:
-    """Return the leading one of candidates that say the same, with a score of all and the others' ids."""
+    """Return the leading one of candidates that say the same, with a score of all and the others' ids.
+
+    A turn takes nothing from the score of the memory that kept it, which goes at least where the turn was.
+    """
     if len(group) == 1:
         return group[0]
     memories = [each for each in group if each.chunk.kind != "turn"] or group
     lead = max(memories, key=lambda each: (anchor_count(each.chunk.text), *_told(each.chunk)))
     ids = dict.fromkeys(id for each in group for id in (each.chunk.id, *each.also))
-    *others, best = sorted(each.fused.score for each in group)
-    score = best - _OF_OTHERS * (best - sum(others) / len(others))
+    *others, best = sorted(each.fused.score for each in memories)
+    score = best - _OF_OTHERS * (best - sum(others) / len(others)) if others else best
+    score = max(score, *(each.fused.score for each in group if each.chunk.kind == "turn"), 0.0)
     fused = lead.fused.with_score(score, DUPLICATE)
     return replace(lead, fused=fused, also=tuple(id for id in ids if id != lead.chunk.id))
 

@@ -1,6 +1,7 @@
 """Verify: deferred relations are judged again, by the graph as it is now and by a model where there is one.
 
-The queue comes first, longest waiting first; then some relations that were accepted when the graph was
+The queue comes first, longest waiting first, or most uncertain first where a model can be asked, which reads
+as many as the budget of the phase has calls for; then some relations that were accepted when the graph was
 smaller, and what sources verified, since they may be gone. Claims that a passage contests are weighed against
 its other claims as the verdicts leave them (`weighed_relations`), so that the next run finds nothing more:
 that changes how far a walk follows them, and ends none. What
@@ -8,7 +9,7 @@ a person asserted or decided and what a model read stays. What a model inferred 
 person: it does not read its own, and the first stage alone does not reject it.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -16,7 +17,7 @@ from numpy.typing import NDArray
 
 from hydramem.core.results.garden_results import PhaseState
 from hydramem.core.row_types import Relation, RelationCandidate, Verdict
-from hydramem.garden.phases.infer.inferred_proposals import INFERRED_BY, judge_claims
+from hydramem.garden.phases.infer.inferred_proposals import INFERRED_BY, claims_in_budget, judge_claims
 from hydramem.garden.phases.weighed_relations import (
     LEAST_CHANGE,
     PAGE,
@@ -46,6 +47,7 @@ _GROWTH = 0.1
 """Share of all relations recorded since, from which an accepted one is judged again."""
 
 _AT_ONCE = 250
+_LEAST_AT_ONCE = 10
 
 
 def verify(context: PhaseContext) -> PhaseOutcome:
@@ -59,18 +61,20 @@ def verify(context: PhaseContext) -> PhaseOutcome:
     waiting = [row for row in (queue[:_QUEUE_PAGE] if in_turns else queue) if not is_given(row)]
     accepted = accepted_relations(context, queue)
     outgrown = _outgrown(accepted.page, context)
-    rows = [row for row in (*waiting, *outgrown) if row.id not in work.undone]
+    waiting, outgrown = ([row for row in some if row.id not in work.undone] for some in (waiting, outgrown))
+    if context.judge.model()[0] is not None:
+        waiting = _uncertain_first(waiting)
+    whole = len(waiting) + len(outgrown)
     verdicts: list[_Judged] = []
     reasons: dict[str, None] = {}
     stopped, done = None, 0
-    for start in range(0, len(rows), _AT_ONCE):
+    for batch in _batches(waiting, outgrown, context):
         stopped = context.budget.over
         if stopped is not None and stopped.startswith("its time"):
             break
-        batch = rows[start : start + _AT_ONCE]
         verdicts += _judged(batch, work, reasons)
         done += len(batch)
-        context.progress(done, len(rows))
+        context.progress(done, whole)
     all_rows = (*queue, *accepted.beside)
     judged = {one.row.id: one.new for one in verdicts}
     company = company_after(all_rows, judged, context)
@@ -79,9 +83,12 @@ def verify(context: PhaseContext) -> PhaseOutcome:
     proposals += weighed(untouched, company, work)
     if accepted.pages > 1:
         work.notes.append(f"Accepted relations are looked at by turns, {PAGE} in a run.")
-    work.notes += [each for each in reasons if each != NO_MODEL]
-    state = _state(work.notes, anything=bool(proposals))
-    if stopped is not None and done < len(rows):
+    work.notes += [each for each in reasons if each != NO_MODEL and not _is_cap(each)]
+    work.notes += (
+        ["A model read what its budget of calls allows; the rest waits."] if _capped(reasons) else []
+    )
+    state = _state(reasons, anything=bool(proposals))
+    if stopped is not None and done < whole:
         state = "partial"
         work.notes.append(f"Not everything was looked at: {stopped}.")
     if NO_MODEL in reasons:
@@ -91,11 +98,42 @@ def verify(context: PhaseContext) -> PhaseOutcome:
     return replace(outcome, counts={"relations_looked_at": done, **outcome.counts})
 
 
-def _state(reasons: Sequence[str], *, anything: bool) -> PhaseState:
+def _uncertain_first(rows: Sequence[Relation]) -> list[Relation]:
+    """Return relations by how undecided they are; those of one evidence together, which one call reads."""
+    undecided: dict[tuple[str, ...], float] = {}
+    for row in rows:
+        sure = abs((0.5 if row.probability is None else row.probability) - 0.5)
+        undecided[row.evidence] = min(sure, undecided.get(row.evidence, 1.0))
+    return sorted(rows, key=lambda row: (undecided[row.evidence], row.evidence))
+
+
+def _batches(
+    waiting: Sequence[Relation], outgrown: Sequence[Relation], context: PhaseContext
+) -> Iterator[Sequence[Relation]]:
+    """Yield relations to judge together: of those that wait as many as a model may be asked about."""
+    place = 0
+    while place < len(waiting):
+        asked = claims_in_budget(context) if context.judge.model()[0] is not None else 0
+        size = max(asked, _LEAST_AT_ONCE) if asked else _AT_ONCE
+        yield waiting[place : place + size]
+        place += size
+    for start in range(0, len(outgrown), _AT_ONCE):
+        yield outgrown[start : start + _AT_ONCE]
+
+
+def _is_cap(reason: str) -> bool:
+    return reason.startswith("the cap")
+
+
+def _capped(reasons: Iterable[str]) -> bool:
+    return any(map(_is_cap, reasons))
+
+
+def _state(reasons: Iterable[str], *, anything: bool) -> PhaseState:
     """Return the state of the phase by why claims wait: a failed model is never reported as success."""
     if any(each.startswith("the model") for each in reasons):
         return "partial" if anything else "failed"
-    return "partial" if any(each.startswith("the cap") for each in reasons) else "completed"
+    return "partial" if _capped(reasons) else "completed"
 
 
 def _outgrown(accepted: Sequence[Relation], context: PhaseContext) -> list[Relation]:

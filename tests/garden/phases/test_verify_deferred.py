@@ -254,3 +254,40 @@ def test_the_graph_alone_ends_nothing_that_is_quoted(tmp_path: Path) -> None:
         kept = {row.id: row for row in rows(memory)["RELATES"]}[quoted.id]
         assert (kept.state, kept.verdict) == ("active", "deferred")
         assert night(memory, "verify").phases[0].proposals == 0
+
+
+NAMES = (
+    "Aldo",
+    "Bea",
+    "Ciro",
+    "Dana",
+    "Ezra",
+    "Fay",
+    "Gus",
+    "Hana",
+    "Ines",
+    "Jens",
+    "Kira",
+    "Leo",
+    "Mona",
+    "Nils",
+)
+
+
+def test_a_model_reads_as_many_claims_as_the_night_has_calls_for(tmp_path: Path) -> None:
+    model = Model(ModelUnavailableError("no answer"))
+    limits = {"GARDEN_PHASE_CALLS": "9", "VERIFICATION_VOG_MAX_CANDIDATES": "3"}
+    with opened(tmp_path, model, **OPEN, **limits) as memory:
+        for name in NAMES:
+            memory.remember(f"{name} Lovelace leads {name}works.")
+        model.verdict, model.asked = "GROUNDED", 0
+        read = []
+        for _ in range(2):
+            report = night(memory, "verify")
+            read.append(model.asked)
+            assert report.phases[0].state == "partial"
+            (note,) = report.phases[0].notes
+            assert "budget" in note
+        assert 3 < read[0] <= 9 and read[0] < read[1] <= 18
+        waiting = [row for row in memory.relations(limit=50) if row.verdict == "deferred"]
+        assert len(waiting) == max(0, len(NAMES) - read[1])

@@ -78,6 +78,12 @@ class JudgedClaims:
     reasons: tuple[str, ...]
 
 
+def claims_in_budget(context: PhaseContext) -> int:
+    """Return how many claims a model may be asked about at once, within the budget of the phase."""
+    calls = max(0, context.settings.garden.phase_calls - context.budget.usage.calls) // _CALLS_PER_CLAIM
+    return 0 if context.budget.over else min(calls, context.judge.settings.vog_max_candidates)
+
+
 def judge_claims(
     candidates: Sequence[RelationCandidate], inferred_by: Sequence[str | None], context: PhaseContext
 ) -> JudgedClaims:
@@ -91,8 +97,7 @@ def judge_claims(
     left = tuple(name is not None and (model is None or name == model.name) for name in inferred_by)
     if model is not None:
         why = f"another model or a person decides on what {model.name} inferred"
-    calls = max(0, context.settings.garden.phase_calls - context.budget.usage.calls) // _CALLS_PER_CLAIM
-    most = 0 if context.budget.over else min(calls, context.judge.settings.vog_max_candidates)
+    most = claims_in_budget(context)
     judge = replace(context.judge, settings=replace(context.judge.settings, vog_max_candidates=most))
     read = judge([each for each, is_left in zip(candidates, left, strict=True) if not is_left])
     context.budget.spend(read.usage)
