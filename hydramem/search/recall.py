@@ -37,9 +37,9 @@ from hydramem.search.other_versions import (
     newest_first,
     other_versions,
     version_links,
-    without_duplicates,
 )
 from hydramem.search.pack_hits import distinct, pack, within
+from hydramem.search.packed_duplicates import without_duplicates
 from hydramem.search.passages import stitched, surroundings
 from hydramem.search.query_plan import NEAREST, RecallPlan, by_meaning, check_query, plan
 from hydramem.search.recall_explanation import explanation

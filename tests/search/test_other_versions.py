@@ -7,6 +7,8 @@ import pytest
 
 from hydramem.core.results.hits import Recall
 from hydramem.core.row_types import Chunk, Link, LinkType, Times
+from hydramem.search.candidate_scores import FusedScore, RecallCandidate
+from hydramem.search.packed_duplicates import without_duplicates
 from hydramem.storage.chunk_filter import ChunkFilter
 from tests.graph.graphs import THEN, P, chunk, link
 from tests.search.test_recall import Memory
@@ -341,6 +343,20 @@ def test_a_memory_stands_for_the_turn_of_its_session_that_it_kept(
     if expected == ["first"]:
         (hit,) = (hit for hit in found.hits if hit.id == "first")
         assert hit.also == ("said",)
+
+
+def test_a_memory_goes_where_the_turn_that_it_kept_was() -> None:
+    turn, kept = chunk("said", SAID, kind="turn", session="s1"), replace(FIRST, session="s1")
+    scored = [(turn, 0.9), (BENCH, 0.7), (kept, 0.5), (SECOND, 0.2)]
+    found = without_duplicates(
+        [RecallCandidate(chunk=row, fused=FusedScore(id=row.id, score=score)) for row, score in scored], ()
+    )
+    assert [(one.chunk.id, one.fused.score) for one in found] == [
+        ("first", 0.9),
+        ("bench", 0.7),
+        ("second", 0.2),
+    ]
+    assert found[0].also == ("said",)
 
 
 def test_a_turn_stays_that_alone_has_a_word_of_the_query() -> None:

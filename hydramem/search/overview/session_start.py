@@ -18,10 +18,10 @@ from hydramem.search.other_versions import (
     newest_first,
     other_versions,
     version_links,
-    without_duplicates,
 )
 from hydramem.search.overview.overview import most_central
 from hydramem.search.overview.surroundings import neighbors
+from hydramem.search.packed_duplicates import without_duplicates
 from hydramem.search.visible.visible_graph import View
 from hydramem.storage.chunk_filter import LIVE
 from hydramem.storage.store import GraphStore, Listing
