@@ -155,10 +155,11 @@ def _merges(groups: Sequence[Star], work: PhaseWork) -> list[PlannedMerge]:
     for star in groups:
         if len(made) == _MOST_PROPOSED or context.budget.over:
             break
-        apart = {
-            id for pair in star.others if (id := _other(pair, star.keep).id) in split or id in work.undone
-        }
-        others = [pair for pair in star.others if _other(pair, star.keep).id not in apart]
+        others = [
+            pair
+            for pair in star.others
+            if (id := _other(pair, star.keep).id) not in split and id not in work.undone
+        ]
         rows = [star.keep, *(_other(pair, star.keep) for pair in others)]
         if sum(row.mention_count for row in rows) > _MOST_MENTIONS:
             work.counts["entities_too_large"] += 1

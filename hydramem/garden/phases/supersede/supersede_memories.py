@@ -99,6 +99,8 @@ def settled_pairs(
     for _ in range(_ROUNDS):
         known = {pair.link.id for pair in pairs}
         more = _further_versions(pairs, questions)
+        if not more:
+            break  # what was asked stays as it is, so another look finds nothing either
         questions.ask(more, keep=FOR_CHECKS)
         pairs += [pair for pair in more if pair.link.id not in known]
     work.notes += dict.fromkeys(questions.failures)

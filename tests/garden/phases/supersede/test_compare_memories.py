@@ -226,6 +226,26 @@ WEAK = Link(
 SIDES = ("older", "newer")
 
 
+def shown_pairs(prompt: ScriptedPrompt) -> list[tuple[str, str]]:
+    """Return the older and the newer text of each pair of a prompt."""
+    pairs = prompt.text.split("<pair ")[1:]
+    older, newer = (
+        [each.split(f"<{side} ")[1].split(">")[1].split("<")[0] for each in pairs] for side in SIDES
+    )
+    return list(zip(older, newer, strict=True))
+
+
+def each_replaces(prompt: ScriptedPrompt) -> object:
+    """Say of every pair that the newer memory replaces the older."""
+    verdict = "CONTRADICTION" if prompt.shape is CheckedAgainReply else "REPLACES"
+    return {
+        "pairs": [
+            {"index": index, "verdict": verdict, "older_quote": older, "newer_quote": newer}
+            for index, (older, newer) in enumerate(shown_pairs(prompt), 1)
+        ]
+    }
+
+
 def of_hours(verdict: str) -> dict[str, object]:
     quotes = dict.fromkeys(("older_quote", "newer_quote"), "Kestrel")
     return {"pairs": [{"index": 1, "verdict": verdict, **quotes}]}
@@ -295,15 +315,7 @@ def test_what_takes_the_place_of_one_memory_is_one_matter(tmp_path: Path) -> Non
         for newer in ("c_2", "c_3")
     ]
 
-    def said(prompt: ScriptedPrompt) -> object:
-        verdict = "CONTRADICTION" if prompt.shape is CheckedAgainReply else "REPLACES"
-        found = []
-        for index, pair in enumerate(prompt.text.split("<pair ")[1:], 1):
-            older, newer = (pair.split(f"<{side} ")[1].split(">")[1].split("<")[0] for side in SIDES)
-            found.append({"index": index, "verdict": verdict, "older_quote": older, "newer_quote": newer})
-        return {"pairs": found}
-
-    with opened(tmp_path, said) as memory:
+    with opened(tmp_path, each_replaces) as memory:
         put(memory, chunks=states, links=link)
         night(memory, "supersede")
         assert ("c_3", "may_supersede", "c_2") in links(memory)
@@ -346,8 +358,7 @@ def test_what_is_near_to_something_that_changed_is_asked_about_though_it_seems_u
 
     def said(prompt: ScriptedPrompt) -> object:
         found = []
-        for index, pair in enumerate(prompt.text.split("<pair ")[1:], 1):
-            older, newer = (pair.split(f"<{side} ")[1].split(">")[1].split("<")[0] for side in SIDES)
+        for index, (older, newer) in enumerate(shown_pairs(prompt), 1):
             asked.add(newer if newer != NEW.text else older)
             moves = changed and " is in Room" in older and " is in Room" in newer
             words = (
@@ -370,15 +381,7 @@ def test_a_link_that_was_undone_does_not_come_back_when_its_memory_changes_again
     later = note("c_later", "The Kestrel office is in Room 12.", 10)
     of_new = ("c_new", "may_supersede", "c_painted")
 
-    def said(prompt: ScriptedPrompt) -> object:
-        verdict = "CONTRADICTION" if prompt.shape is CheckedAgainReply else "REPLACES"
-        found = []
-        for index, pair in enumerate(prompt.text.split("<pair ")[1:], 1):
-            older, newer = (pair.split(f"<{side} ")[1].split(">")[1].split("<")[0] for side in SIDES)
-            found.append({"index": index, "verdict": verdict, "older_quote": older, "newer_quote": newer})
-        return {"pairs": found}
-
-    with opened(tmp_path, said) as memory:
+    with opened(tmp_path, each_replaces) as memory:
         put(memory, chunks=(OLD, NEW, painted))
         night(memory, "supersede")
         assert of_new in links(memory)
