@@ -1,7 +1,7 @@
-"""What holds for every test: no network, no settings of the developer's own, and which engine a test touches.
+"""What holds for every test: no network, no settings of the developer's own, and which tests a second engine must pass.
 
-Two of the graph engines crash in one process, so a run sees one: HYDRAMEM_TEST_ENGINE names it (ladybug,
-kuzu, postgres). A test is marked `engine` where its module has an ENGINE, or it takes a fixture `engine`.
+In the folders of ON_BOTH_ENGINES a test is marked `engine` where its module has a DISK_ENGINE, or it takes a fixture
+`engine`, and its parameters do not name the store in memory. Elsewhere a test is marked by hand: one a room.
 """
 
 import os
@@ -39,6 +39,10 @@ ALONE = (
     "view/test_search.py",
 )
 """Files whose tests kill processes or measure time: `.ci/run` runs their slow ones when nothing else runs."""
+ON_BOTH_ENGINES = ("compatibility/", "faults/", "storage/")
+"""What keeps data: `.ci/run` runs it on the second engine, too."""
+
+pytest_plugins = ("tests.processor_time",)
 
 for name in [name for name in os.environ if name.startswith("HYDRAMEM_") and name not in KEPT]:
     del os.environ[name]
@@ -52,10 +56,20 @@ settings.load_profile("any_machine")
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Mark the tests that a second engine must pass too, and those that want a quiet machine."""
     for item in items:
-        if item.path.is_relative_to(HERE) and item.path.relative_to(HERE).as_posix().startswith(ALONE):
+        path = item.path.relative_to(HERE).as_posix() if item.path.is_relative_to(HERE) else ""
+        if path.startswith(ALONE):
             item.add_marker("alone")
-        if hasattr(getattr(item, "module", None), "ENGINE") or "engine" in getattr(item, "fixturenames", ()):
+        if path.startswith(ON_BOTH_ENGINES) and touches_an_engine(item):
             item.add_marker("engine")
+
+
+def touches_an_engine(item: pytest.Item) -> bool:
+    """Say whether a test uses the engine of this run."""
+    named = hasattr(getattr(item, "module", None), "DISK_ENGINE") or "engine" in getattr(
+        item, "fixturenames", ()
+    )
+    callspec = getattr(item, "callspec", None)
+    return named and not (callspec and "memory" in callspec.params.values())
 
 
 @pytest.fixture(autouse=True)

@@ -1,0 +1,106 @@
+"""Fails a default test that takes more than half a second of processor time and is not marked `costly`.
+
+Processor time, not time that passes, so that it matters little what else the machine does. What fixtures of a
+module or of a session take belongs to no test. The first use of a library is loaded on whoever comes first, so a
+test that is over the limit runs once more, and the second time counts. `--durations=N` shows what tests took.
+"""
+
+import os
+import time
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+from _pytest.runner import runtestprotocol
+
+LIMIT = 0.5
+"""Seconds of processor time, of this process and of those that it started, on a machine like the usual ones."""
+
+_EXEMPT = ("slow", "costly")
+_LOOP_SECONDS = 0.0065
+"""What `_loop` takes on such a machine; a slower one gets more time."""
+
+
+def _used() -> float:
+    spent = os.times()
+    return spent.user + spent.system + spent.children_user + spent.children_system
+
+
+def _loop() -> float:
+    begun = time.process_time()
+    sum(number * number for number in range(150_000))
+    return time.process_time() - begun
+
+
+class ProcessorTime:
+    """Measures each test, and fails those over the limit."""
+
+    def __init__(self, limit: float) -> None:
+        self.limit = limit
+        self.shared = 0.0
+        """Seconds that fixtures of a wider scope took while the present test was set up."""
+        self.depth = 0
+
+    @pytest.hookimpl(wrapper=True)
+    def pytest_fixture_setup(self, fixturedef: pytest.FixtureDef[Any]) -> Iterator[None]:
+        """Count what a fixture of a module or session takes, once where one needs another."""
+        if fixturedef.scope == "function":
+            return (yield)
+        self.depth += 1
+        begun = _used()
+        try:
+            return (yield)
+        finally:
+            self.depth -= 1
+            if not self.depth:
+                self.shared += _used() - begun
+
+    def run(self, item: pytest.Item, nextitem: pytest.Item | None) -> tuple[list[pytest.TestReport], float]:
+        """Run a test; return its reports and its seconds."""
+        self.shared, begun = 0.0, _used()
+        reports = runtestprotocol(item, log=False, nextitem=nextitem)
+        return reports, _used() - begun - self.shared
+
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_runtest_protocol(self, item: pytest.Item, nextitem: pytest.Item | None) -> bool:
+        """Run a test, once more where it passed and took too long, and report it."""
+        item.ihook.pytest_runtest_logstart(nodeid=item.nodeid, location=item.location)
+        reports, seconds = self.run(item, nextitem)
+        limited = not any(item.get_closest_marker(name) for name in _EXEMPT)
+        if limited and seconds > self.limit and all(report.passed for report in reports):
+            reports, again = self.run(item, nextitem)
+            seconds = min(seconds, again)
+            if again > self.limit and all(report.passed for report in reports):
+                [call] = [report for report in reports if report.when == "call"]
+                call.outcome = "failed"
+                call.longrepr = (
+                    f"{item.nodeid} took {again:.2f} s of processor time, and a default test has {self.limit:.2f}: "
+                    "make it smaller, or mark it `costly` or `slow` with the reason"
+                )
+        for report in reports:
+            report.user_properties.append(("processor seconds", seconds))
+            item.ihook.pytest_runtest_logreport(report=report)
+        item.ihook.pytest_runtest_logfinish(nodeid=item.nodeid, location=item.location)
+        return True
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Measure from here on; on another engine than the default one nothing is too long."""
+    machine = min(_loop() for _ in range(5)) / _LOOP_SECONDS
+    limit = float("inf") if "HYDRAMEM_TEST_ENGINE" in os.environ else LIMIT * max(1.0, machine)
+    config.pluginmanager.register(ProcessorTime(limit), "processor time")
+
+
+def pytest_terminal_summary(terminalreporter: Any, config: pytest.Config) -> None:
+    """Print the tests that took most, where durations are asked for."""
+    if config.getoption("durations") is None:
+        return
+    took = {
+        report.nodeid: dict(report.user_properties).get("processor seconds", 0.0)
+        for found in terminalreporter.stats.values()
+        for report in found
+        if isinstance(report, pytest.TestReport) and report.when == "call"
+    }
+    terminalreporter.section(f"processor time: {sum(took.values()):.0f} s in {len(took)} tests")
+    for nodeid, seconds in sorted(took.items(), key=lambda pair: -pair[1])[: config.getoption("durations")]:
+        terminalreporter.write_line(f"{seconds:7.2f} s  {nodeid}")
