@@ -1,6 +1,5 @@
 """A configured model extracts from memories and captured turns, on a whole store."""
 
-import os
 from pathlib import Path
 
 import hydramem
@@ -9,8 +8,8 @@ from hydramem.core.settings.config_loading import load_config
 from hydramem.ingest.extraction.extraction_prompt import ExtractionReply
 from hydramem.ingest.memories.sessions import SaidTurn
 from hydramem.llm.scripted_generator import ScriptedGenerator, ScriptedPrompt
+from tests.engines import ENGINE
 
-ENGINE = os.environ.get("HYDRAMEM_TEST_ENGINE", "ladybug")
 CONFIG = {"HYDRAMEM_STORAGE_GRAPH": ENGINE, "HYDRAMEM_EMBEDDING_MODEL": "hash"}
 REMEMBERED = "the tall one at quillon handles payroll for the harbour office."
 SAID = "Well, the harbour office rents its rooms from Zorvane Labs."
@@ -29,13 +28,11 @@ def extracts(prompt: ScriptedPrompt) -> object:
 
 def test_what_a_model_finds_in_memories_and_turns_is_recalled_and_undone(tmp_path: Path) -> None:
     script = ScriptedGenerator(extracts)
-    config = load_config(environment=CONFIG)
-    with hydramem.connect(tmp_path, config=config, generator=script) as memory:
+    with hydramem.connect(tmp_path, config=load_config(environment=CONFIG), generator=script) as memory:
         done = memory.remember(REMEMBERED)
         assert {"quillon", "harbour office"} <= set(done.entities) and done.usage.calls == 1
         captured = memory.capture("chat", [SaidTurn(author="user", text=SAID)])
         assert "harbour office" in captured.entities and captured.usage.calls == 1
-    with hydramem.connect(tmp_path, config=config) as memory:
         rows = {(row.subject, row.type, row.object): row for row in memory.relations("harbour office")}
         assert set(rows) == {
             ("quillon", "handles_payroll_for", "harbour office"),

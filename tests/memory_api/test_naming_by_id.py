@@ -1,6 +1,5 @@
 """Things named by their ids: a memory by the beginning of its id, an entity by its id."""
 
-import os
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -10,20 +9,18 @@ import hydramem
 from hydramem.core.config import Config, EmbeddingConfig, StorageConfig
 from hydramem.core.errors import NotFoundError
 from hydramem.core.ids import is_short_id, short_id
+from tests.engines import ENGINE
 
-ENGINE = os.environ.get("HYDRAMEM_TEST_ENGINE", "ladybug")
 
-
-@pytest.fixture(params=[ENGINE, "memory"])
-def memory(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[hydramem.Memory]:
-    config = Config(storage=StorageConfig(graph=request.param), embedding=EmbeddingConfig(model="hash"))
+@pytest.fixture
+def memory(tmp_path: Path) -> Iterator[hydramem.Memory]:
+    config = Config(storage=StorageConfig(graph=ENGINE), embedding=EmbeddingConfig(model="hash"))
     with hydramem.connect(tmp_path / "store", config=config) as memory:
         yield memory
 
 
 def test_a_memory_is_found_by_the_beginning_of_its_id(memory):
-    kept = [memory.remember(f"Hall {number} is cold.").id for number in range(5)]
-    for id in kept:
+    for id in [memory.remember(f"Hall {number} is cold.").id for number in range(2)]:
         for length in (10, 20, 33, 34):
             assert memory.get(id[:length]).id == id
         for wrong in (id[:9], id[:10] + "g", id + "0", id[:10].upper(), id[2:12]):

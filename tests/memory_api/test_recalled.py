@@ -1,6 +1,5 @@
 """What sessions recalled can be listed, with the question that each hit answered."""
 
-import os
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -9,15 +8,14 @@ import pytest
 import hydramem
 from hydramem.core.config import Config, EmbeddingConfig, StorageConfig
 from hydramem.core.errors import InvalidInputError
+from tests.engines import ENGINE
 
-ENGINE = os.environ.get("HYDRAMEM_TEST_ENGINE", "ladybug")
 TEXTS = ("The key of the cellar is blue.", "The key of the attic is red.")
 
 
-@pytest.fixture(params=[ENGINE, "memory"])
-def memory(tmp_path: Path, request: pytest.FixtureRequest) -> Iterator[hydramem.Memory]:
-    storage = StorageConfig(graph=request.param)
-    config = Config(storage=storage, embedding=EmbeddingConfig(model="hash"))
+@pytest.fixture
+def memory(tmp_path: Path) -> Iterator[hydramem.Memory]:
+    config = Config(storage=StorageConfig(graph=ENGINE), embedding=EmbeddingConfig(model="hash"))
     with hydramem.connect(tmp_path, config=config) as memory:
         memory.remember_many([hydramem.MemoryInput(text=text) for text in TEXTS])
         yield memory
@@ -39,6 +37,8 @@ def test_a_session_lists_its_hits_with_their_questions_newest_first(
     (named,) = memory.sessions(session="chat")
     assert memory.recalled(named.id) == rows
     assert memory.sessions(session="another") == ()
+    with pytest.raises(InvalidInputError, match="give a session"):
+        memory.recalled()
 
 
 def test_a_memory_says_in_which_sessions_it_was_recalled(memory: hydramem.Memory) -> None:
@@ -58,8 +58,3 @@ def test_a_private_session_keeps_no_question_and_other_projects_are_apart(
         id = session.recall("blue", limit=1).hits[0].id
     assert [row.query for row in memory.recalled("secret")] == [None]
     assert memory.recalled(id=id, project="another") == ()
-
-
-def test_without_a_session_or_an_id_nothing_is_listed(memory: hydramem.Memory) -> None:
-    with pytest.raises(InvalidInputError, match="give a session"):
-        memory.recalled()

@@ -1,6 +1,5 @@
 """Remembering over time, on a whole store: what is current, what was, and what was put right."""
 
-import os
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -11,8 +10,8 @@ import hydramem
 from hydramem.core.errors import InvalidInputError, NotFoundError
 from hydramem.core.settings.config_loading import load_config
 from hydramem.core.time import now
+from tests.engines import DISK_ENGINE, ENGINE
 
-ENGINE = os.environ.get("HYDRAMEM_TEST_ENGINE", "ladybug")
 LEADS = "Ada Lovelace leads Billing."
 
 
@@ -20,15 +19,6 @@ LEADS = "Ada Lovelace leads Billing."
 def memory(tmp_path: Path) -> Iterator[hydramem.Memory]:
     environment = {"HYDRAMEM_STORAGE_GRAPH": ENGINE, "HYDRAMEM_EMBEDDING_MODEL": "hash"}
     with hydramem.connect(tmp_path / "m", config=load_config(environment=environment)) as opened:
-        yield opened
-
-
-@pytest.fixture
-def real(tmp_path: Path) -> Iterator[hydramem.Memory]:
-    """A store with the embedder that comes with the install."""
-    with hydramem.connect(
-        tmp_path / "m", config=load_config(environment={"HYDRAMEM_STORAGE_GRAPH": ENGINE})
-    ) as opened:
         yield opened
 
 
@@ -40,8 +30,7 @@ def test_a_memory_that_relates_nothing_does_not_wait_for_the_graph_to_be_loaded(
     given = {"STORAGE_GRAPH": ENGINE, "EMBEDDING_MODEL": "hash", "MEMORY_LINK_NEIGHBORS": "0"}
     config = load_config(environment={f"HYDRAMEM_{name}": value for name, value in given.items()})
     with hydramem.connect(tmp_path / "m", config=config) as memory:
-        memory.remember(LEADS)
-    with hydramem.connect(tmp_path / "m", config=config) as memory:
+        memory.remember("Tea with Ada Lovelace was bad.")
         again = memory.remember("Lunch with Ada Lovelace was good.")
         assert again.entities == ("Ada Lovelace",) and memory._use().snapshots._projects == {}
         assert [row.mention_count for row in memory.entities() if row.name == "Ada Lovelace"] == [2]
@@ -50,25 +39,24 @@ def test_a_memory_that_relates_nothing_does_not_wait_for_the_graph_to_be_loaded(
 # What is current, and what was --------------------------------------------------------------------
 
 
-def test_one_current_fact_and_its_history_are_left_of_an_update(real: hydramem.Memory):
-    old = real.remember("We use PostgreSQL.", source="chat")
-    between = now()
-    new = real.remember("We moved from PostgreSQL to MySQL.", source="chat")
-    assert (new.action, new.superseded) == ("superseding", (old.id,))
-    question = "which database do we use?"
-    assert [hit.id for hit in real.recall(question).hits] == [new.id]
-    assert [hit.id for hit in real.recall(question, as_of=between).hits] == [old.id]
-    assert [hit.text for hit in real.recall(question, known_at=between).hits] == ["We use PostgreSQL."]
-    told = real.history(old.id).entries
-    assert [entry.operation for entry in told] == ["remember", "remember"]
-    assert real.doctor().healthy
-
-
-def test_crates_are_two_facts_for_ever(real: hydramem.Memory):
-    said = ["crate 1001 is in hall 3", "crate 1002 is in hall 4"]
-    ids = {real.remember(text).id for text in said * 2}
-    assert len(ids) == 2
-    assert sorted(row.text for row in real.memories()) == said
+@pytest.mark.costly
+@pytest.mark.engine
+def test_one_current_fact_and_its_history_are_left_of_an_update(tmp_path: Path):
+    config = load_config(environment={"HYDRAMEM_STORAGE_GRAPH": DISK_ENGINE})  # as it comes with the install
+    with hydramem.connect(tmp_path, config=config) as memory:
+        old = memory.remember("We use PostgreSQL.", source="chat")
+        between = now()
+        new = memory.remember("We moved from PostgreSQL to MySQL.", source="chat")
+        assert (new.action, new.superseded) == ("superseding", (old.id,))
+        question = "which database do we use?"
+        assert [hit.id for hit in memory.recall(question).hits] == [new.id]
+        assert [hit.id for hit in memory.recall(question, as_of=between).hits] == [old.id]
+        assert [hit.text for hit in memory.recall(question, known_at=between).hits] == ["We use PostgreSQL."]
+        told = memory.history(old.id).entries
+        assert [entry.operation for entry in told] == ["remember", "remember"]
+        crates = ["crate 1001 is in hall 3", "crate 1002 is in hall 4"]
+        assert len({memory.remember(text).id for text in crates * 2}) == 2
+        assert memory.doctor().healthy
 
 
 def test_many_threads_that_say_the_same_store_it_once(memory: hydramem.Memory):
@@ -125,6 +113,8 @@ def test_how_it_is_filed_is_changed_in_place(memory: hydramem.Memory):
     assert [hit.id for hit in memory.recall("who leads?", scope="/team").hits] == [id]
     *_, last = memory.history(id).entries
     assert (last.operation, last.reason) == ("revise", "filed")
+    assert memory.revise(id, text=LEADS, importance=1.0).id == id
+    assert memory.get(id).state == "active"
 
 
 def test_a_text_that_is_known_takes_the_place_of_the_wrong_one(memory: hydramem.Memory):
@@ -133,12 +123,6 @@ def test_a_text_that_is_known_takes_the_place_of_the_wrong_one(memory: hydramem.
     done = memory.revise(wrong.id, text="Ada Lovelace leads Sales.")
     assert (done.id, done.created) == (known.id, False)
     assert [row.id for row in memory.memories()] == [known.id]
-
-
-def test_the_same_text_changes_nothing_but_what_else_is_given(memory: hydramem.Memory):
-    id = memory.remember(LEADS).id
-    assert memory.revise(id, text=LEADS, importance=1.0).id == id
-    assert memory.get(id).state == "active"
 
 
 def test_what_cannot_be_put_right_is_said(memory: hydramem.Memory, tmp_path: Path):
