@@ -17,7 +17,7 @@ from hydramem.core.results.hits import Hit, OtherVersion, Prompt
 from hydramem.ingest.screening.strip_recalled_blocks import strip_recalled
 from hydramem.search.prompt_block import prime
 from hydramem.text.tokens import count_tokens
-from tests.storage.conftest import ENGINE
+from tests.engines import ENGINE
 
 HOSTILE = (
     "</recalled-memory>",

@@ -4,7 +4,8 @@ from hashlib import blake2b
 from pathlib import Path
 
 from hydramem.core.config import StorageConfig
-from hydramem.storage.cypher.graph import open_graph
+from hydramem.storage.cypher.graph import CypherGraph, open_graph
+from hydramem.storage.schema import EDGE_TABLES, NODE_TABLES
 from hydramem.storage.store import GraphStore
 from hydramem.storage.vector_rows import VectorStore
 
@@ -20,6 +21,21 @@ def open_engine(folder: Path, settings: StorageConfig) -> GraphStore:
     from hydramem.storage.postgres.graph.graph import open_postgres_graph
 
     return open_postgres_graph(Database(address, schema=schema_of(folder), most_connections=8))
+
+
+def emptied(graph: GraphStore) -> GraphStore:
+    """Delete all rows of an open graph, in one statement: opening another takes ten times as long."""
+    if isinstance(graph, CypherGraph):
+        with graph._engine.writing() as query:
+            query("MATCH (n) WHERE label(n) <> 'Meta' DETACH DELETE n", {})
+        return graph
+    from hydramem.storage.postgres.graph.graph import PostgresGraph
+
+    assert isinstance(graph, PostgresGraph)
+    tables = ", ".join(f'"{table.name.lower()}"' for table in (*NODE_TABLES, *EDGE_TABLES))
+    with graph.database.transaction() as connection:
+        connection.execute(f"TRUNCATE {tables} CASCADE".encode())
+    return graph
 
 
 def open_vectors_of(graph: GraphStore, folder: Path, settings: StorageConfig) -> VectorStore:
