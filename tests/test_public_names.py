@@ -16,7 +16,7 @@ from tests import ROOT
 PAGES = (
     ROOT / "README.md",
     ROOT / "docs" / "tutorial.md",
-    *(ROOT / "hydramem" / "data" / "skills").glob("*/SKILL.md"),
+    *(ROOT / "skills").glob("*/SKILL.md"),
 )
 
 

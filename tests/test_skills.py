@@ -22,7 +22,7 @@ from hydramem.text.tokens import count_tokens
 from tests import ROOT
 from tests.own_user import OwnRunner
 
-FOLDER = ROOT / "hydramem" / "data" / "skills"
+FOLDER = ROOT / "skills"
 SKILLS = sorted(FOLDER.glob("*/SKILL.md"))
 KEYS = {"name", "description", "license", "compatibility", "metadata", "allowed-tools"}
 

@@ -43,11 +43,13 @@ def test_the_source_archive_has_every_tracked_file(packages: Packages, tracked: 
 
 def test_the_wheel_has_every_tracked_file_of_the_package(packages: Packages, tracked: frozenset[str]):
     package = {name for name in tracked if name.startswith("hydramem/")}
-    documentation = {
-        f"hydramem/data/{name}" for name in tracked if name.startswith("docs/") and name.endswith(".md")
+    carried = {
+        f"hydramem/data/{name}"
+        for name in tracked
+        if (name.startswith("docs/") and name.endswith(".md")) or name.startswith("skills/")
     }
     found = {name for name in files_of_wheel(packages.wheel) if ".dist-info/" not in name}
-    assert found == package | documentation
+    assert found == package | carried
     assert {"hydramem/py.typed", "hydramem/__init__.pyi"} <= found
 
 

@@ -27,8 +27,10 @@ class SkillRow:
 
 
 def skills_folder() -> Path:
-    """Return the folder that holds a folder for each skill."""
-    return Path(__file__).parent.parent.parent / "data" / "skills"
+    """Return the folder that holds a folder for each skill: the package's, else that of the checkout around it."""
+    package = Path(__file__).parent.parent.parent
+    carried = package / "data" / "skills"
+    return carried if carried.is_dir() else package.parent / "skills"
 
 
 def skill_files() -> Mapping[str, bytes]:
