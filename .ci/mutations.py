@@ -8,7 +8,7 @@ statement or an argument left out. A mutant is killed when a test of that module
 No file is changed: a child process imports the mutated source in place of the module. The parent has
 imported the libraries beforehand and never the package, so that a child starts in a fraction of a second.
 
-    .ci/mutations.py                        a sample, each time the same
+    .ci/mutations.py                        a sample, the same for the same seed
     .ci/mutations.py --sample 200 --seed 7  another one
     .ci/mutations.py --all                  every mutant of every module
     .ci/mutations.py --only fusion --list   what was or would be changed in one module
@@ -41,8 +41,8 @@ from cosmic_ray.plugins import get_operator
 ROOT = Path(__file__).resolve().parent.parent
 CONFIGURATION = Path(__file__).with_suffix(".toml")
 
-SAMPLE = 400
-"""Mutants that are tried unless told otherwise: three minutes on two cores."""
+SAMPLE = 120
+"""Mutants that are tried unless told otherwise: two minutes on one core."""
 
 LEAST_SECONDS = 20
 """CPU time that a mutant's tests get at least; beyond that, four times what they take without a change."""

@@ -1,18 +1,19 @@
 #!/usr/bin/env python3
 """Build the wheel, install it in empty environments as users do, and fail where it does not work.
 
-Runs on the tools of `release-tools.txt`, in an environment of its own. The ways of installing (pip with
-hashes, pipx, `uv tool install`, `uvx`) are dealt out over the interpreters that this machine has; one that
-it lacks is named. Each installation answers in an empty folder, without the checkout.
+Runs on the tools of `release-tools.txt`, in an environment of its own. Each way of installing (pip with
+hashes, pipx, `uv tool install`, `uvx`) is tried with the interpreter of this script, and answers in an empty
+folder, without the checkout.
 
-    .ci/wheel.py            everything, in about a minute and a half
-    .ci/wheel.py --python 3.13
+    .ci/wheel.py                  in about a minute and a half
+    .ci/wheel.py --every-python   by every interpreter that this machine has; one that it lacks is named
 """
 
 import argparse
 import hashlib
 import json
 import os
+import platform
 import shutil
 import subprocess
 import sys
@@ -20,6 +21,7 @@ import tarfile
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import product
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -28,7 +30,7 @@ import sbom
 ROOT = Path(__file__).resolve().parent.parent
 TOOLS = Path(sys.executable).parent
 DIST = ROOT / "dist"
-PYTHONS = ("3.11", "3.12", "3.13")
+PYTHONS = ("3.11", "3.12", "3.13", "3.14")
 SECONDS = 900
 MOMENT = "1767225600"
 """Time of every file in an archive, unless $SOURCE_DATE_EPOCH says another: the first second of 2026."""
@@ -78,19 +80,15 @@ def main() -> int:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument("--python", choices=PYTHONS, help="this interpreter only")
-    wanted = parser.parse_args().python
-    found = interpreters(PYTHONS if wanted is None else (wanted,))
-    if not found:
-        print("FAILED: none of the interpreters is here")
-        return 1
+    parser.add_argument("--every-python", action="store_true", help="try every interpreter that is here")
+    every = parser.parse_args().every_python
+    found = interpreters(PYTHONS) if every else {platform.python_version(): Path(sys.executable).resolve()}
     with TemporaryDirectory() as folder:
         try:
             wheel = build(Path(folder))
-            for number, (name, way) in enumerate(WAYS.items()):
-                version, python = list(found.items())[number % len(found)]
+            for (version, python), (name, way) in product(found.items(), WAYS.items()):
                 begin = time.monotonic()
-                try_installed(way, place(Path(folder) / name.replace(" ", "_")), wheel, python)
+                try_installed(way, place(Path(folder) / f"{name} {version}".replace(" ", "_")), wheel, python)
                 print(f"{name}, CPython {version}: works, {time.monotonic() - begin:.0f} s", flush=True)
         except FailedError as error:
             print(f"FAILED: {error}")
