@@ -8,9 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from hydramem.ingest.documents.read import _heading_of
-from hydramem.ingest.extraction import name_spans, relation_claims, relation_forms, statement_cues
-from hydramem.ingest.extraction.name_words import NOUN_TYPES
-from hydramem.ingest.memories.consolidate import explicit_words
+from hydramem.ingest.extraction import name_spans
 from hydramem.text import chunking, outline
 from hydramem.text.cutting import table_cuts
 from hydramem.text.names import name_comparison
@@ -24,11 +22,6 @@ def found(pattern: re.Pattern[str], text: str) -> object:
     return [(match.span(), match.groups()) for match in pattern.finditer(text)]
 
 
-def first(pattern: re.Pattern[str], text: str) -> object:
-    match = pattern.search(text)
-    return match and (match.span(), match.groups())
-
-
 def begins(pattern: re.Pattern[str], text: str) -> object:
     match = pattern.match(text)
     return match and (match.span(), match.groups())
@@ -39,7 +32,6 @@ def whole(pattern: re.Pattern[str], text: str) -> object:
     return match and match.groups()
 
 
-NOUNS = "|".join(sorted(NOUN_TYPES, key=len, reverse=True))
 REWRITTEN: list[tuple[re.Pattern[str], str, int, Reads, list[str]]] = [
     (
         name_comparison._AMOUNT,
@@ -47,20 +39,6 @@ REWRITTEN: list[tuple[re.Pattern[str], str, int, Reads, list[str]]] = [
         0,
         whole,
         [" ", "$", "1", ".", "%", "a", "\n"],
-    ),
-    (
-        statement_cues._LABEL,
-        r"[\s\"“'(\[*_>#•–-]*(\w+)(?:\s+\w+)?\s*[*_]*:[*_]*\s+",
-        0,
-        begins,
-        ["Note", "be 2", ":", " ", "*", "(", "-", "'", "\n"],
-    ),
-    (
-        statement_cues._INFINITIVE,
-        r"(?:([\w’']+)\s+)?\bto\s+(?:\w+ly\s+)?$",
-        re.I,
-        first,
-        ["to", " ", "want", "really", "ly", "'", "-", "\n"],
     ),
     (
         name_spans._DISAMBIGUATION,
@@ -75,48 +53,6 @@ REWRITTEN: list[tuple[re.Pattern[str], str, int, Reads, list[str]]] = [
         0,
         lambda pattern, text: pattern.sub("", text),
         ["(", "a", " ", "*", "'", "\n"],
-    ),
-    (
-        relation_claims._AFTER,
-        rf"[\s:]*(?:{relation_claims._ARTICLE}\s+){{0,2}}[\"“«`]?\s*$",
-        0,
-        whole,
-        ["the", "a", "his", " ", ":", '"', "\n"],
-    ),
-    (
-        relation_claims._AND_NEXT,
-        r"[\"”`]?(?:\s*\([^()]*\))?(?:\s*,\s*(?:and\s+|or\s+)?|\s+and\s+|\s*&\s*)(?:the\s+)?[\"“`]?\s*$",
-        0,
-        whole,
-        ["and", "or", "the", ",", "&", " ", '"', "(a)", "\n"],
-    ),
-    (
-        relation_claims._DESCRIBES,
-        r"(?:[ -][a-z][\w’'-]*,?){1,5} ?$",
-        0,
-        whole,
-        [" ", "-", "a", "bc", ",", "'", "B"],
-    ),
-    (
-        relation_forms._KIND,
-        rf"\s*(?:is|was|are|were|remains)\s+(?:an?|the|one of the)\s+((?:[\w’'/-]+\s+){{0,6}}?)({NOUNS})\b",
-        0,
-        begins,
-        [" ", "is", "was", "a", "the", "one of the", "film", "city", "old-", "\n"],
-    ),
-    (
-        explicit_words._TAILS[0],
-        r"\s*[(\[][^()\[\]]{1,60}[)\]]\s*$",
-        0,
-        first,
-        ["(", ")", "[", "]", " ", "a", "\n"],
-    ),
-    (
-        explicit_words._NEW_BEFORE,
-        r"\S+(?: \S+)?\s*$",
-        0,
-        first,
-        ["a", "bc", " ", "\n", "  "],
     ),
     (
         table_cuts._HEADER,
@@ -151,7 +87,7 @@ def test_a_rewritten_pattern_matches_what_its_plain_form_matches(pattern, plain,
     texts = st.lists(st.sampled_from([*parts, "x"]), max_size=12).map("".join)
 
     @given(texts)
-    @settings(max_examples=150)
+    @settings(max_examples=60)
     def agree(text: str) -> None:
         assert read(pattern, text) == read(slow, text)
 

@@ -15,7 +15,6 @@ from hydramem.text.outline import plain_heading
         ("The `set_task_factory` call", "The set_task_factory call"),
         ("[The **guide**](https://example.org/a_b)", "The guide"),
         ("set_task_factory", "set_task_factory"),
-        ("asyncio.base_events", "asyncio.base_events"),
         ("_write_to_self", "_write_to_self"),
         ("`__init__` and __init__", "__init__ and __init__"),
         ("*args and **kwargs", "*args and **kwargs"),
@@ -27,6 +26,7 @@ def test_marks_go_and_names_stay(heading: str, plain: str) -> None:
     assert plain_heading(heading) == plain
 
 
+@pytest.mark.slow
 def test_marks_without_an_end_take_linear_time() -> None:
     def seconds(heading: str) -> float:
         began = time.process_time()

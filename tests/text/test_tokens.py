@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 import hydramem
 from hydramem.text.surrogates import well_formed
 from hydramem.text.tokens import count_tokens, split_at
+from tests.examples import FEW
 
 any_text = st.text(
     st.one_of(st.sampled_from("a b1'\n👍漢é\u0301\u200d"), st.characters(codec=None)), max_size=200
@@ -40,6 +41,7 @@ def test_lone_surrogates_count_as_the_replacement_character():
     assert count_tokens("a\ud800b") == count_tokens("a\ufffdb")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("run", ["a", " ", "漢", "\n", "a1", "!", "x" * 511 + " "])
 def test_a_megabyte_without_separators_is_counted_quickly(run: str):
     text = run * (1_000_000 // len(run))
@@ -49,6 +51,7 @@ def test_a_megabyte_without_separators_is_counted_quickly(run: str):
     assert time.process_time() - started < 3
 
 
+@FEW
 @given(any_text, st.integers(1, 12))
 def test_pieces_cover_the_text_and_keep_the_bound(text: str, tokens: int):
     ends = split_at(text, tokens)
@@ -76,6 +79,7 @@ def test_a_piece_needs_at_least_one_token():
         split_at("text", 0)
 
 
+@pytest.mark.costly  # a process of its own
 def test_many_threads_may_be_the_first_to_count():
     program = (
         "import threading\n"
