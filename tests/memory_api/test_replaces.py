@@ -1,6 +1,7 @@
 """What a new memory does to others on a whole store: what its caller replaces, words end, and is near."""
 
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 
@@ -8,25 +9,27 @@ import hydramem
 from hydramem import InvalidInputError, Memory, MemoryInput, NotFoundError
 from hydramem.core.settings.config_loading import load_config
 from hydramem.core.time import now
+from hydramem.llm.choose import choose_embedder
+from hydramem.llm.contracts import Embedder
 from hydramem.text.tokens import count_tokens
 from tests.engines import ENGINE
 
+CONFIG = load_config(environment={"HYDRAMEM_STORAGE_GRAPH": ENGINE})
+
 
 @pytest.fixture(scope="module")
-def store(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Memory]:
-    """One with the embedder and the classifier that come with the install, and no model."""
-    config = load_config(environment={"HYDRAMEM_STORAGE_GRAPH": ENGINE})
-    with hydramem.connect(tmp_path_factory.mktemp("replaces"), config=config) as opened:
-        opened.remember("The first memory loads the embedder.")
-        yield opened
+def embedder() -> Embedder:
+    """That of the install, loaded once."""
+    made = choose_embedder(CONFIG.embedding, stored=None)
+    made.embed_query("loads it")
+    made.embed_documents(["keeps it"])
+    return made
 
 
 @pytest.fixture
-def memory(store: Memory, request: pytest.FixtureRequest) -> Iterator[Memory]:
-    """A project of its own."""
-    with hydramem.connect(
-        store.folder, project=f"p{abs(hash(request.node.nodeid))}", config=store.config
-    ) as opened:
+def memory(tmp_path: Path, embedder: Embedder) -> Iterator[Memory]:
+    """A store as it comes with the install: its embedder, its classifier, no model."""
+    with hydramem.connect(tmp_path, config=CONFIG, embedder=embedder) as opened:
         yield opened
 
 
