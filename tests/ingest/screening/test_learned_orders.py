@@ -27,6 +27,7 @@ MOST_HELD, MOST_MISSED = 0.01, 0.24
 QUESTIONS = Path(__file__).parents[3] / "benchmarks" / "data" / "questions" / "test"
 
 
+@pytest.mark.slow
 def test_the_figures_on_the_unread_set_hold() -> None:
     rates = {
         each.label: each
@@ -37,6 +38,7 @@ def test_the_figures_on_the_unread_set_hold() -> None:
     assert rates["hostile"].wrong / rates["hostile"].texts <= MOST_MISSED
 
 
+@pytest.mark.slow
 def test_ordinary_conversations_and_passages_are_let_in() -> None:
     files = sorted(QUESTIONS.glob("*.jsonl"))
     lines = [line for path in files for line in path.read_text("utf-8").splitlines()]

@@ -7,6 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from hydramem.ingest.screening.strip_recalled_blocks import without_reasoning
+from tests.examples import FEW
 
 
 @pytest.mark.parametrize(
@@ -30,6 +31,7 @@ def test_blocks_of_reasoning_are_left_out(text: str, kept: str) -> None:
     assert without_reasoning(text) == kept
 
 
+@FEW
 @given(
     st.lists(st.sampled_from(["<think>", "</think>", "secret", "\n", "<reasoning>", " ", "x"]), max_size=30)
 )
@@ -40,6 +42,7 @@ def test_nothing_between_tags_is_kept(parts: list[str]) -> None:
     assert len(kept) <= len(text)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "text", ["<think>" * 50_000, "<think " * 50_000, "\n<think>x</think>" * 20_000, "</think>\n" * 50_000]
 )

@@ -15,6 +15,7 @@ from hydramem.ingest.documents.ingest_extracted import ExtractedChunk, ingest_ex
 from hydramem.ingest.memories.memory_input import MemoryInput
 from hydramem.ingest.memories.remember import remember
 from hydramem.ingest.screening.strip_recalled_blocks import strip_recalled
+from tests.examples import FEW
 from tests.ingest.conftest import Kit
 
 BLOCK = '<recalled-memory data-source="hydramem">\nold <snippet>words</snippet>\n</recalled-memory>'
@@ -85,6 +86,7 @@ PARTS = st.sampled_from(
 )
 
 
+@FEW
 @given(st.lists(PARTS, max_size=30).map("".join))
 def test_stripping_leaves_no_block(text: str) -> None:
     stripped = strip_recalled(text)
@@ -92,6 +94,7 @@ def test_stripping_leaves_no_block(text: str) -> None:
     assert len(stripped) <= len(text)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "unit",
     [

@@ -13,8 +13,9 @@ from hydramem.core.config import MemoryConfig
 from hydramem.ingest.memories.memory_input import MemoryInput
 from hydramem.ingest.memories.remember import remember
 from hydramem.ingest.screening.quarantine import screen
-from hydramem.ingest.screening.secret_values import entropy, is_random
+from hydramem.ingest.screening.secret_values import is_random
 from hydramem.ingest.screening.secrets import find_secrets, has_check_digit, mask_secrets
+from tests.examples import FEW
 from tests.ingest.conftest import Kit
 
 RANDOM = "q7Zt4Lm9Xc2Vb8Nk3Hs6Wd1Pf5Rj0Yg" + "Tq7Zt4Lm9Xc2Vb8Nk3Hs6W"
@@ -198,17 +199,13 @@ def test_memories_that_differ_in_a_secret_alone_are_one(kit: Kit) -> None:
     assert kit.texts() == ["The password of the NAS is [masked: password]"]
 
 
+@FEW
 @given(st.text(max_size=200))
 def test_masking_touches_nothing_else(text: str) -> None:
     found = find_secrets(text)
     assert all(0 <= one.start < one.end <= len(text) for one in found)
     assert all(before.end <= after.start for before, after in pairwise(found))
     assert mask_secrets(text, ()) == text
-
-
-def test_entropy_is_in_bits() -> None:
-    assert entropy("aaaa") == 0
-    assert entropy("abcd") == 2
 
 
 @pytest.mark.parametrize("value", [RANDOM[:24], RANDOM[:24].lower(), "9f86d081884c7d659a2feaa0c55ad015"])

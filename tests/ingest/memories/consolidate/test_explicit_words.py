@@ -10,55 +10,24 @@ ENDS = [
         "The billing service stores its data in PostgreSQL.",
     ),
     ("Ada has moved from Berlin to Munich.", "Ada lives in Berlin."),
-    ("Ada no longer works at Nokia.", "Ada works at Nokia."),
-    ("Ada doesn't smoke anymore.", "Ada smokes."),
     ("Ada stopped eating meat.", "Ada eats meat."),
     ("We use Rust instead of Go for the parser.", "We use Go for the parser."),
     ("The office is now in Room 9.", "The office is in Room 4."),
-    ("The standup moved from 9:00 to 9:30.", "The standup is at 9:00."),
-    ("User switched from coffee to tea.", "User drinks coffee."),
-    (
-        "PostgreSQL was replaced by MySQL in the billing service.",
-        "The billing service keeps data in PostgreSQL.",
-    ),
-    ("Good news, we use Rust instead of Go for the parser.", "We use Go for the parser."),
 ]
 STAYS = [
     ("We replaced Jenkins with Drone for the game client.", "We test the shop with Jenkins."),
-    ("For Sundays the price went from 9 to 10 euros.", "On Mondays the price is 9 euros."),
-    (
-        "In the review Ada said that the crawler moved from Java to Go.",
-        "The crawler keeps a queue in Java.",
-    ),
-    ("Ada's sister no longer works at Nokia.", "Ada works at Nokia."),
-    ("2026-03-01: Ada's sister moved from Berlin to Munich.", "Ada lives in Berlin."),
     ("I moved from Berlin to Munich.", "My brother lives in Berlin."),
-    ("Ada heard that Bo moved from Berlin to Munich.", "Ada lives in Berlin."),
     ("My sister no longer works at Nokia.", "User works at Nokia."),
-    ("Bo moved from Berlin to Munich.", "Ada lives in Berlin."),
     ("Ada flew from Berlin to Munich.", "Ada lives in Berlin."),
-    ("Ada moved from Berlin to Munich.", "Ada lives in Berlin and plays the violin."),
     ("Ada moved from Berlin to Munich.", "Ada lives in Berlin. Bo lives there too."),
     ("Did Ada move from Berlin to Munich?", "Ada lives in Berlin."),
-    ("Ada no longer works with Bo.", "Ada works at Nokia."),
     ("The shop is open from 9 to 5.", "The shop opens at 9."),
-    ("User hates broccoli.", "User likes broccoli."),
-    ("The bus leaves at 7:40.", "The bus leaves at 7:10."),
-    ("Sales fell to 3 million.", "Sales rose to 4 million."),
-    ("Ada is treasurer.", "Ada was secretary."),
-    ("The bug is in the cache.", "The bug is in the parser."),
-    ("The staging database is now MySQL.", "The production database is PostgreSQL."),
     ("We would rather use Rust than Go.", "We use Go."),
 ]
 WRAPPED = [
     "The user said that {}",
-    "- {}",
     "2026-03-01: {}",
-    "[12 May 2026] {}",
     "Note: {}",
-    "Ada mentioned that {}",
-    "{} (confirmed)",
-    "According to the minutes, {}",
     "* **{}**",
     "{} because it was cheaper.",
 ]
@@ -91,9 +60,7 @@ def test_who_keeps_the_memory_is_one() -> None:
     assert not speaks_of_self("Ada likes tea.")
 
 
-@pytest.mark.parametrize(
-    "text", ["", " ", ".", "from to", "no longer", "x" * 5000, "\0", "от Москвы до 東京"]
-)
+@pytest.mark.parametrize("text", ["", ".", "from to", "x" * 5000, "\0", "от Москвы до 東京"])
 def test_odd_texts_end_nothing(text: str) -> None:
     assert explicit_end(text, "Ada lives in Berlin.") is None
     assert explicit_end("Ada no longer lives in Berlin.", text) is None
