@@ -53,15 +53,12 @@ def test_a_document_becomes_chunks_entities_and_relations(kit: Kit, guide: Path)
     } <= kit.triples()
     assert done.relations == len(kit.relations())
     assert kit.counted_right()
-
-
-def test_every_relation_has_evidence_that_quotes_it_and_mentions_both_ends(kit: Kit, guide: Path) -> None:
-    kit.ingest(guide)
     texts = {row.id: row.text for row in kit.chunks()}
     for relation in kit.relations():
         assert all(relation.quote in texts[chunk] for chunk in relation.evidence)
         mentioned = {mention.entity for mention in kit.graph.mentions(relation.evidence)}
         assert {relation.subject, relation.object} <= mentioned
+        assert relation.verdict is None, "nothing verified it"
 
 
 def test_the_second_run_changes_nothing_and_embeds_nothing(kit: Kit, guide: Path) -> None:
@@ -110,23 +107,16 @@ def test_text_put_in_above_moves_chunks_without_embedding_them_again(kit: Kit, g
     assert kit.counted_right()
 
 
-def test_an_edit_that_is_taken_back_restores_the_first_state(kit: Kit, guide: Path) -> None:
+def test_a_document_that_was_emptied_keeps_nothing_until_it_is_filled_again(kit: Kit, guide: Path) -> None:
     kit.ingest(guide)
     texts, triples = kit.texts(), kit.triples()
-    guide.write_text("# Harbour\n\nAll is gone.\n")
-    kit.ingest(guide)
-    assert kit.texts() == ["All is gone."]
+    guide.write_text("\n")
+    assert kit.ingest(guide).skipped == ()
+    assert (kit.texts(), kit.relations()) == ([], [])
     guide.write_text(GUIDE)
     kit.ingest(guide)
     assert (kit.texts(), kit.triples()) == (texts, triples)
     assert kit.counted_right()
-
-
-def test_a_document_that_was_emptied_keeps_nothing(kit: Kit, guide: Path) -> None:
-    kit.ingest(guide)
-    guide.write_text("\n")
-    assert kit.ingest(guide).skipped == ()
-    assert (kit.texts(), kit.relations()) == ([], [])
 
 
 def test_one_change_is_recorded_for_each_document(kit: Kit, guide: Path) -> None:
@@ -137,18 +127,10 @@ def test_one_change_is_recorded_for_each_document(kit: Kit, guide: Path) -> None
     assert set(json.loads(change.after)["chunks"]) == {row.id for row in write.chunks}
 
 
-def test_documents_share_batches(kit: Kit, tmp_path: Path) -> None:
-    for number in range(9):
-        (tmp_path / f"{number}.txt").write_text(f"Ada wrote note number {number}.")
-    kit.ingest(tmp_path, batch_chunks=4)
-    assert [len(write.documents) for write in kit.writes] == [4, 4, 1]
-    assert len(kit.texts()) == 9
-
-
 @pytest.mark.parametrize("dies_after", range(8))
 def test_a_death_in_a_large_document_leaves_no_half_of_it(kit: Kit, tmp_path: Path, dies_after: int) -> None:
     path = tmp_path / "long.txt"
-    path.write_text(long_text(60))
+    path.write_text(long_text(40))
     kit.dies_after = dies_after
     sizes = {"chunk_tokens": 24, "overlap_tokens": 0, "batch_chunks": 4}
     try:
@@ -171,7 +153,7 @@ def test_a_death_while_a_large_document_is_replaced_leaves_the_old_one(kit: Kit,
     path.write_text("Long\n\nAda Hale leads Kestrel Works.")
     kit.ingest(path)
     old = kit.texts(), kit.triples()
-    path.write_text(long_text(60))
+    path.write_text(long_text(40))
     kit.dies_after = 3
     with pytest.raises(KilledError):
         kit.ingest(path, chunk_tokens=24, batch_chunks=4)
@@ -179,8 +161,6 @@ def test_a_death_while_a_large_document_is_replaced_leaves_the_old_one(kit: Kit,
 
 
 def test_what_a_person_forgot_stays_forgotten_when_its_document_is_edited(kit: Kit, guide: Path) -> None:
-    from hydramem.ingest.memories.forget import forget
-
     kit.ingest(guide)
     people = next(row for row in kit.chunks() if "Priya" in row.text)
     forget([people.id], graph=kit.graph, mirror=kit.mirror)
@@ -205,11 +185,6 @@ def test_refused_relations_are_not_stored_and_are_on_record(kit: Kit, guide: Pat
     assert (row["verdict"], row["type"], row["verifier"]) == ("rejected", "works_for", "test")
 
 
-def test_nothing_is_called_verified_where_nothing_verified(kit: Kit, guide: Path) -> None:
-    kit.ingest(guide)
-    assert {row.verdict for row in kit.relations()} == {None}
-
-
 def test_two_documents_name_one_entity(kit: Kit, tmp_path: Path) -> None:
     (tmp_path / "a.txt").write_text("Theodred II (Bishop of Elmham)\nTheodred II was a bishop of Elmham.")
     (tmp_path / "b.txt").write_text("Elmham\nElmham was the see of Theodred II until 997.")
@@ -222,18 +197,9 @@ def test_progress_ends_with_all_sources_done(kit: Kit, tmp_path: Path) -> None:
     for name in "abc":
         (tmp_path / f"{name}.txt").write_text(f"Note {name}")
     said: list[Progress] = []
-    ingest(
-        [tmp_path],
-        target=kit.target(),
-        settings=kit.settings,
-        progress=said.append,
-    )
-    assert [(each.done, each.total, each.what) for each in said] == [
-        (0, 3, "a.txt"),
-        (0, 3, "b.txt"),
-        (0, 3, "c.txt"),
-        (3, 3, "c.txt"),
-    ]
+    ingest([tmp_path], target=kit.target(), settings=kit.settings, progress=said.append)
+    told = [(each.done, each.total, each.what) for each in said]
+    assert told == [(0, 3, "a.txt"), (0, 3, "b.txt"), (0, 3, "c.txt"), (3, 3, "c.txt")]
     said.clear()
     ingest([tmp_path], target=kit.target(), settings=kit.settings, progress=said.append)
     assert [each.done for each in said] == [1, 2, 3], "nothing is left to store"
@@ -247,7 +213,7 @@ def test_what_is_reported_as_done_is_stored(kit: Kit, tmp_path: Path) -> None:
     def look(progress: Progress) -> None:
         stored.append((progress.done, len(kit.texts())))
 
-    ingest([tmp_path], target=kit.target(), settings=kit.settings.__class__(batch_chunks=4), progress=look)
+    ingest([tmp_path], target=kit.target(), settings=IngestConfig(batch_chunks=4), progress=look)
     assert all(done == texts for done, texts in stored) and stored[-1] == (12, 12)
     assert any(0 < done < 12 for done, _ in stored)
 
@@ -263,13 +229,9 @@ def test_an_interruption_between_batches_keeps_what_was_committed(kit: Kit, tmp_
         if len(read) == 10:
             raise KeyboardInterrupt
 
+    settings = IngestConfig(batch_chunks=4)
     with pytest.raises(KeyboardInterrupt):
-        ingest(
-            [tmp_path],
-            target=kit.target(),
-            settings=kit.settings.__class__(batch_chunks=4),
-            progress=interrupt,
-        )
+        ingest([tmp_path], target=kit.target(), settings=settings, progress=interrupt)
     # The second batch was with the model; it is kept where that was done with it.
     assert len(kit.texts()) in (4, 8)
     kit.ingest(tmp_path)
@@ -307,11 +269,11 @@ class CountingGraph(InMemoryGraph):
 
 
 def test_the_documents_of_many_files_are_looked_up_at_once(tmp_path: Path) -> None:
-    for number in range(150):
+    for number in range(60):
         (tmp_path / f"{number}.txt").write_text(f"Crate{number} Alpha stands in hall {number}.")
     graph = CountingGraph()
     kit = Kit(graph=graph)
-    assert kit.ingest(tmp_path).documents == 150
+    assert kit.ingest(tmp_path).documents == 60
     assert graph.reads <= 3
-    assert kit.ingest(tmp_path).unchanged == 150
+    assert kit.ingest(tmp_path).unchanged == 60
     assert graph.reads <= 6

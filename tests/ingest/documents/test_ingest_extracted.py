@@ -46,14 +46,9 @@ def test_it_is_stored_with_its_evidence(kit: Kit) -> None:
     assert kit.counted_right()
 
 
-def test_the_same_again_changes_nothing(kit: Kit) -> None:
-    store(kit)
-    assert store(kit).unchanged == 1
-    assert len(kit.writes) == 1
-
-
 def test_another_version_replaces_it(kit: Kit) -> None:
     store(kit)
+    assert store(kit).unchanged == len(kit.writes) == 1
     done = store(kit, chunks=CHUNKS[1:], relations=())
     assert (done.retired_chunks, kit.texts(), kit.relations()) == (1, ["Billing uses Kestrel."], [])
     assert kit.counted_right()
@@ -86,7 +81,6 @@ def test_employed_twice_is_two_relations(kit: Kit) -> None:
         (ExtractedRelation(subject="A", type="r", object="B", confidence=math.nan), "confidence"),
         (ExtractedRelation(subject="A", type="r", object="B", confidence="94"), "confidence"),  # type: ignore[arg-type]
         (ExtractedRelation(subject="A", type="r", object="Ａ"), "itself"),
-        (ExtractedRelation(subject=" ", type="r", object="B"), "subject"),
         (ExtractedRelation(subject="A", type="", object="B"), "type"),
         (
             ExtractedRelation(
@@ -105,7 +99,7 @@ def test_a_wrong_relation_is_refused_and_nothing_is_written(
     assert kit.writes == []
 
 
-@pytest.mark.parametrize("text", ["", " ", "a\0b", "\ud800"])
+@pytest.mark.parametrize("text", [" ", "a\0b", "\ud800"])
 def test_a_wrong_text_is_refused(kit: Kit, text: str) -> None:
     with pytest.raises(InvalidInputError, match=r"chunks\[1\]"):
         store(kit, chunks=(CHUNKS[0], ExtractedChunk(text=text)))

@@ -13,6 +13,7 @@ from hydramem.storage.changes import record
 from hydramem.storage.in_memory.graph import InMemoryGraph
 from hydramem.storage.schema import ITEM
 from hydramem.storage.write import Removal, Write
+from tests.examples import FEW
 from tests.storage.rows import T0
 
 NAMESPACES = [("a",), ("a", "b"), ("a", "bc"), ("d",)]
@@ -43,6 +44,7 @@ STEPS = st.lists(
 )
 
 
+@FEW
 @given(STEPS)
 def test_it_follows_every_write(steps: list[tuple[str, int, int | None]]) -> None:
     graph = InMemoryGraph()
@@ -78,7 +80,7 @@ def test_it_follows_every_write(steps: list[tuple[str, int, int | None]]) -> Non
     assert index.newest("q", (), at, 9) == index.session("q", "s") == []
 
 
-@pytest.mark.parametrize("size", [0, 1, 7])
+@pytest.mark.parametrize("size", [0, 7])
 def test_it_is_read_from_a_store_that_was_there(size: int) -> None:
     graph = InMemoryGraph()
     rows = tuple(item(number, ("a",), 9 - number, None) for number in range(size))

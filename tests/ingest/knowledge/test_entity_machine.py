@@ -25,6 +25,7 @@ from hydramem.storage.schema import ENTITY, MENTIONS, RELATES
 from hydramem.storage.store import Listing
 from hydramem.storage.undo.undo import undo
 from hydramem.text.normalize import entity_key
+from tests.examples import FEW
 from tests.ingest.conftest import PROJECT, Kit
 from tests.storage.rows import at
 
@@ -134,4 +135,4 @@ class People(RuleBasedStateMachine):
 
 
 TestEntities = pytest.mark.slow(People.TestCase)
-TestEntities.settings = settings(max_examples=60, stateful_step_count=25)
+TestEntities.settings = settings(FEW, stateful_step_count=25)

@@ -10,6 +10,7 @@ from hydramem.ingest.knowledge.scopes import move, moved_scope, tree
 from hydramem.storage.changes import record
 from hydramem.storage.chunk_filter import ChunkFilter
 from hydramem.storage.write import Write
+from tests.examples import FEW
 from tests.ingest.conftest import PROJECT, KilledError, Kit
 from tests.storage.rows import at, chunk
 
@@ -62,15 +63,8 @@ def test_the_tree_sums_what_is_below() -> None:
     below = [row for row in counts if row.scope.startswith("/infra/") or row.scope == "/infra"]
     assert [row.path for row in tree(below, prefix="/infra", depth=1)] == ["/infra", "/infra/db"]
     assert tree([]) == ()
-
-
-def test_a_parent_comes_before_its_children_and_they_before_its_neighbours() -> None:
-    assert [row.path for row in tree([count("/a b"), count("/a/c"), count("/a")])] == [
-        "/",
-        "/a",
-        "/a/c",
-        "/a b",
-    ]
+    ordered = tree([count("/a b"), count("/a/c"), count("/a")])
+    assert [row.path for row in ordered] == ["/", "/a", "/a/c", "/a b"]
 
 
 def test_a_move_takes_the_subtree_and_nothing_else(kit: Kit) -> None:
@@ -117,15 +111,16 @@ def test_a_scope_that_would_be_too_long_moves_nothing(kit: Kit) -> None:
 
 
 def test_many_move_in_batches_and_an_interrupted_move_goes_on(kit: Kit) -> None:
-    put(kit, *["/a"] * 450)
+    put(kit, *["/a"] * 210)
     kit.dies_after = len(kit.writes) + 1
     with pytest.raises(KilledError):
         shift(kit, "/a", "/b")
     kit.dies_after = None
-    assert shift(kit, "/a", "/b").chunks == 250
+    assert shift(kit, "/a", "/b").chunks == 10
     assert set(scopes(kit).values()) == {"/b"}
 
 
+@FEW
 @given(SCOPES, SCOPES, SCOPES)
 def test_moving_there_and_back_is_nothing(stem: str, rest: str, destination: str) -> None:
     scope = moved_scope(rest, "/", stem)

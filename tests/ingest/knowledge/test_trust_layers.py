@@ -18,6 +18,7 @@ from hydramem.ingest.memories.memory_input import MemoryInput
 from hydramem.ingest.memories.remember import remember
 from hydramem.search.visible.listings import relation_subject
 from hydramem.storage.changes import acting_as
+from tests.examples import FEW
 from tests.ingest.conftest import PROJECT, Kit
 from tests.storage.rows import chunk
 
@@ -90,6 +91,7 @@ def test_voices_are_bounded_and_other_metadata_stays() -> None:
     assert odd.layer == "shared"
 
 
+@FEW
 @given(st.lists(st.tuples(SOURCES, SESSIONS), min_size=1, max_size=6))
 def test_the_order_of_voices_does_not_matter(voices: list[tuple[str, str | None]]) -> None:
     def layer(order: list[tuple[str, str | None]]) -> str:

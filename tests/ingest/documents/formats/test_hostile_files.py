@@ -1,6 +1,8 @@
 """Files made to harm, and damaged ones: each is unreadable for a reason, within limits of time and memory."""
 
+import io
 import struct
+import zipfile
 import zlib
 from pathlib import Path
 
@@ -10,6 +12,7 @@ from hypothesis import strategies as st
 
 from hydramem.ingest.documents.formats.document_text import UnreadableError
 from hydramem.ingest.documents.formats.read_format import FORMATS, read_format
+from tests.examples import FEW
 from tests.ingest.documents.formats.packages import (
     LIMIT,
     archive,
@@ -101,6 +104,7 @@ def test_a_page_of_unclosed_elements_is_read():
     assert read_format(deep, format="epub", max_bytes=LIMIT).text == "deep\n"
 
 
+@FEW
 @given(data=st.data(), format=st.sampled_from(sorted(WHOLE)))
 def test_a_damaged_file_is_read_or_says_why(data: st.DataObject, format: str):
     damaged = bytearray(WHOLE[format])
@@ -114,12 +118,10 @@ def test_a_damaged_file_is_read_or_says_why(data: st.DataObject, format: str):
             assert str(error)
 
 
+@FEW
 @given(data=st.data(), format=st.sampled_from(["docx", "pptx", "xlsx", "epub"]))
 def test_damaged_parts_are_read_or_say_why(data: st.DataObject, format: str):
     """Damage inside the parts: checksums do not find it first."""
-    import io
-    import zipfile
-
     parts = zipfile.ZipFile(io.BytesIO(WHOLE[format]))
     changed = {name: parts.read(name) for name in parts.namelist()}
     name = data.draw(st.sampled_from(sorted(changed)))

@@ -6,7 +6,7 @@ from datetime import timedelta
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from hydramem.core.config import MemoryConfig
@@ -29,6 +29,7 @@ from hydramem.storage.schema import ENTITY, MENTIONS, RELATES
 from hydramem.storage.undo.undo import undo
 from hydramem.storage.write import Write
 from hydramem.text.normalize import entity_key
+from tests.examples import FEW
 from tests.ingest.conftest import PROJECT, Kit
 from tests.storage.rows import at, chunk
 
@@ -125,11 +126,7 @@ def test_what_is_stated_of_a_merged_entity_again_is_known(two: Kit) -> None:
 
 
 def test_what_superseded_another_is_still_named(two: Kit) -> None:
-    unite(
-        two,
-        "Ada",
-        "Ada Lovelace",
-    )
+    unite(two, "Ada", "Ada Lovelace")
     unite(two, "London", "Tea")
     (old,) = (row for row in two.graph.relations([entity_id(PROJECT, "bath")]) if row.state == "superseded")
     (new,) = (row for row in two.relations() if row.type == "lives_in")
@@ -256,7 +253,6 @@ def test_the_verdict_that_is_harder_to_change_stays() -> None:
         ("Ada", (), InvalidInputError),
         ("Ada", ("Nobody",), NotFoundError),
         ("Nobody", ("Ada",), NotFoundError),
-        ("Ada", ("'; DROP",), NotFoundError),
     ],
 )
 def test_what_cannot_be_merged_changes_nothing(
@@ -370,7 +366,7 @@ def draw_relations(draw: st.DrawFn, names: list[str], said: set[tuple[str, str]]
             yield replace(old, id=version_id(id, before.recorded_at))
 
 
-@settings(max_examples=60)
+@FEW
 @given(graphs(), st.data())
 def test_merge_and_split_is_nothing_and_so_is_undo(
     graph: tuple[list[Chunk], list[Entity], list[Mention], list[Relation]], data: st.DataObject
