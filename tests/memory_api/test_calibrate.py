@@ -10,8 +10,9 @@ import hydramem
 from hydramem.core.config import Config, EmbeddingConfig, StorageConfig
 from hydramem.core.errors import InvalidInputError
 from hydramem.verification.first_stage.weights import DEFAULT
+from tests.engines import ENGINE
 
-MEMORY_ONLY = Config(storage=StorageConfig(graph="memory"), embedding=EmbeddingConfig(model="hash"))
+CONFIG = Config(storage=StorageConfig(graph=ENGINE), embedding=EmbeddingConfig(model="hash"))  # type: ignore[arg-type]
 NAMES = ["Ada", "Ben", "Cleo", "Dan", "Eva", "Finn", "Gus", "Hana", "Ivo", "Jana"]
 HOUSES = ["Stone", "Rivera", "Okafor", "Lindt", "Marsh", "Novak"]
 PEOPLE = [f"{first} {last}" for last in HOUSES for first in NAMES]
@@ -19,7 +20,7 @@ PEOPLE = [f"{first} {last}" for last in HOUSES for first in NAMES]
 
 @pytest.fixture
 def memory(tmp_path: Path) -> Iterator[hydramem.Memory]:
-    with hydramem.connect(tmp_path / "store", config=MEMORY_ONLY) as memory:
+    with hydramem.connect(tmp_path / "store", config=CONFIG) as memory:
         yield memory
 
 
@@ -53,17 +54,13 @@ def test_what_was_calibrated_judges_what_comes_next(memory: hydramem.Memory, tmp
     (later,) = memory.relations("Zoe Quist")
     assert later.verdict == "deferred"
     assert later.verifier == f"srmkg:{done.weights}"
-    (other,) = memory_of_another_project(memory, tmp_path)
+    memory.ingest([str(told(tmp_path, ["Zoe Quist"], "other.md"))], project="other")
+    (other,) = memory.relations("Zoe Quist", project="other")
     assert other.verifier == f"srmkg:{DEFAULT.version}"
 
     assert memory.calibrate(revert=True).weights == DEFAULT.version
     memory.ingest([str(told(tmp_path, ["Zoe Marsh"], "last.md"))])
     assert memory.relations("Zoe Marsh")[0].verifier == f"srmkg:{DEFAULT.version}"
-
-
-def memory_of_another_project(memory: hydramem.Memory, folder: Path):
-    memory.ingest([str(told(folder, ["Zoe Quist"], "other.md"))], project="other")
-    return memory.relations("Zoe Quist", project="other")
 
 
 def test_a_persons_no_outlasts_ingesting_and_verifying_again(memory: hydramem.Memory, tmp_path: Path) -> None:

@@ -11,12 +11,13 @@ from hydramem.llm.choose import choose_embedder
 from hydramem.llm.hash_embedder import HashEmbedder
 from hydramem.verification.calibration.consolidation_threshold import KEPT, fit
 from hydramem.verification.calibration.saved_thresholds import Bounds, Fitted
+from tests.engines import DISK_ENGINE
 
-HASHED = Config(storage=StorageConfig(graph="memory"), embedding=EmbeddingConfig(model="hash"))
-ON_DISK = Config(embedding=EmbeddingConfig(model="hash"))
+ON_DISK = Config(storage=StorageConfig(graph=DISK_ENGINE), embedding=EmbeddingConfig(model="hash"))  # type: ignore[arg-type]
 FITTED = Fitted(threshold=0.5, kept=0.96, passed=0.01)
 
 
+@pytest.mark.costly  # opens a store again
 def test_a_fitted_threshold_serves_until_it_is_taken_back(tmp_path: Path) -> None:
     with hydramem.connect(tmp_path / "store", config=ON_DISK) as memory:
         configured = memory.config.memory.consolidation_threshold
@@ -32,19 +33,13 @@ def test_a_fitted_threshold_serves_until_it_is_taken_back(tmp_path: Path) -> Non
         assert memory._encoding().consolidation_threshold == configured
         with pytest.raises(InvalidInputError, match="configured one serves"):
             memory.calibrate(consolidation=True, revert=True)
+        with pytest.raises(InvalidInputError, match="by itself"):
+            memory.calibrate("labels.jsonl", consolidation=True)
 
 
-def test_it_is_calibrated_by_itself(tmp_path: Path) -> None:
-    with (
-        hydramem.connect(tmp_path / "store", config=HASHED) as memory,
-        pytest.raises(InvalidInputError, match="by itself"),
-    ):
-        memory.calibrate("labels.jsonl", consolidation=True)
-
-
-@pytest.mark.parametrize("model", ["auto", "minilm"])
-def test_pairs_that_touch_each_other_are_kept_whatever_the_embedder(model: str) -> None:
-    found = fit(choose_embedder(EmbeddingConfig(model=model)))
+@pytest.mark.costly  # the model that is carried along
+def test_pairs_that_touch_each_other_are_kept() -> None:
+    found = fit(choose_embedder(EmbeddingConfig(model="minilm")))
     assert found.kept >= KEPT - 0.01
     assert found.passed <= 0.02
 

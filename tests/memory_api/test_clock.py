@@ -10,8 +10,9 @@ import pytest
 import hydramem
 from hydramem.core import time
 from hydramem.core.config import Config, EmbeddingConfig, StorageConfig
+from tests.engines import DISK_ENGINE
 
-SETTINGS = Config(storage=StorageConfig(graph="ladybug"), embedding=EmbeddingConfig(model="hash"))
+SETTINGS = Config(storage=StorageConfig(graph=DISK_ENGINE), embedding=EmbeddingConfig(model="hash"))  # type: ignore[arg-type]
 Ahead = Callable[[timedelta], object]
 
 
@@ -35,42 +36,34 @@ def clock_ahead(monkeypatch: pytest.MonkeyPatch) -> Ahead:
     return ahead
 
 
-def test_a_session_ten_years_ahead_does_not_hide_what_comes_after(tmp_path: Path, clock_ahead: Ahead):
+@pytest.mark.costly  # the next session reads from the files how far ahead the last one was
+def test_a_session_ten_years_ahead_does_not_hide_what_comes_after(
+    tmp_path: Path, clock_ahead: Ahead, caplog: pytest.LogCaptureFixture
+) -> None:
     with clock_ahead(timedelta(days=3650)), hydramem.connect(tmp_path / "store", config=SETTINGS) as memory:
         memory.remember("Grace Hopper likes ships.")
+        old = memory.remember("Ada Lovelace lives in London.").id
+        assert memory.doctor().warnings == ()
+        ahead = memory.get(old).times.recorded_at
     tomorrow = (datetime.now(UTC) + timedelta(days=1)).date().isoformat()
     with hydramem.connect(tmp_path / "store", config=SETTINGS) as memory:
+        (warning,) = memory.doctor().warnings
+        assert "the clock says" in warning and warning in caplog.text
+
         kept = memory.remember("Ada Lovelace likes tea.", expires_at=tomorrow)
-        found = {hit.id for hit in memory.recall("What does Ada Lovelace like?").hits}
-        assert kept.id in found
+        assert kept.id in {hit.id for hit in memory.recall("What does Ada Lovelace like?").hits}
         assert memory.recall("What does Grace Hopper like?").hits
-        assert memory.get(kept.id).times.recorded_at > datetime.now(UTC) + timedelta(days=3649)
+        assert memory.get(kept.id).times.recorded_at > ahead > datetime.now(UTC) + timedelta(days=3649)
 
-
-def test_what_is_replaced_after_such_a_session_is_over_at_once(tmp_path: Path, clock_ahead: Ahead):
-    with clock_ahead(timedelta(days=3650)), hydramem.connect(tmp_path / "store", config=SETTINGS) as memory:
-        old = memory.remember("Ada Lovelace lives in London.").id
-    with hydramem.connect(tmp_path / "store", config=SETTINGS) as memory:
         new = memory.remember("Ada Lovelace lives in Paris.", replaces=[old]).id
         found = {hit.id for hit in memory.recall("Where does Ada Lovelace live?").hits}
-        assert new in found and old not in found
+        assert new in found and old not in found, "what is replaced is over at once"
         memory.relate("Ada Lovelace", "works_at", "Analytical Engines")
         memory.relate("Ada Lovelace", "works_at", "Difference Engines")
         shown = [row for row in memory.relations("Ada Lovelace") if row.type == "works_at"]
         assert "Difference Engines" in str(shown)
         assert all(row.valid_from is None or row.valid_from <= datetime.now(UTC) for row in shown)
-
-
-def test_doctor_names_a_last_write_ahead_of_the_clock(tmp_path: Path, clock_ahead: Ahead, caplog):
-    with clock_ahead(timedelta(days=3650)), hydramem.connect(tmp_path / "store", config=SETTINGS) as memory:
-        memory.remember("Grace Hopper likes ships.")
-        assert memory.doctor().warnings == ()
-    with hydramem.connect(tmp_path / "store", config=SETTINGS) as memory:
-        found = memory.doctor()
-    (warning,) = found.warnings
-    assert found.healthy
-    assert "the clock says" in warning
-    assert warning in caplog.text
+        assert memory.doctor().healthy
 
 
 def test_a_recorded_time_ahead_of_the_clock_counts_as_now(clock_ahead: Ahead):

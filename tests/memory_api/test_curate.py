@@ -1,6 +1,5 @@
 """Curating relations on a real store: what a read of another time answers, against a plain model."""
 
-import os
 import random
 from collections.abc import Iterator
 from datetime import UTC, datetime
@@ -13,14 +12,14 @@ from hydramem.core.config import Config, StorageConfig
 from hydramem.core.errors import InvalidInputError, NotFoundError
 from hydramem.core.time import now
 from hydramem.llm.hash_embedder import HashEmbedder
+from tests.engines import DISK_ENGINE, ENGINE
 
-ENGINE = os.environ.get("HYDRAMEM_TEST_ENGINE", "ladybug")
 COMPANIES = ("Acme", "Beta", "Cyan")
 
 
 @pytest.fixture
-def memory(tmp_path: Path) -> Iterator[hydramem.Memory]:
-    config = Config(storage=StorageConfig(graph=ENGINE))
+def memory(tmp_path: Path, request: pytest.FixtureRequest) -> Iterator[hydramem.Memory]:
+    config = Config(storage=StorageConfig(graph=getattr(request, "param", ENGINE)))
     with hydramem.connect(tmp_path, config=config, embedder=HashEmbedder()) as memory:
         yield memory
 
@@ -106,6 +105,9 @@ def test_reads_of_other_times_answer_as_a_plain_model_does(memory: hydramem.Memo
     assert objects(memory) == model.answer(now(), now())
 
 
+@pytest.mark.engine
+@pytest.mark.costly
+@pytest.mark.parametrize("memory", [DISK_ENGINE], indirect=True)
 def test_a_new_fact_of_a_functional_type_ends_the_one_before(memory: hydramem.Memory) -> None:
     first = memory.relate("Ada", "works for", "Acme", subject_type="person")
     then = now()
@@ -146,20 +148,15 @@ def test_what_was_taken_out_on_purpose_stays_out_until_somebody_says_so(memory: 
     assert [row.id for row in memory.relations("Ada Lovelace", type="leads")] == [gone.id]
 
 
-@pytest.mark.parametrize(
-    ("arguments", "wrong"),
-    [
+def test_a_wrong_statement_is_refused_and_nothing_is_written(memory: hydramem.Memory) -> None:
+    for arguments, wrong in (
         (("Ada", "knows", " "), "object"),
         (("", "knows", "Bo"), "subject"),
         (("Ada", "\x00", "Bo"), "type"),
         (("Ada", "knows", "ADA "), "one entity"),
-    ],
-)
-def test_a_wrong_statement_is_refused_and_nothing_is_written(
-    memory: hydramem.Memory, arguments: tuple[str, str, str], wrong: str
-) -> None:
-    with pytest.raises(InvalidInputError, match=wrong):
-        memory.relate(*arguments)
+    ):
+        with pytest.raises(InvalidInputError, match=wrong):
+            memory.relate(*arguments)
     assert memory.entities() == ()
     assert memory.stats().counts.changes == 0
 
@@ -222,10 +219,12 @@ def test_the_history_of_a_relation_that_was_asserted(memory: hydramem.Memory) ->
     assert memory.history(version.id) == told
 
 
-def test_the_history_of_what_an_ingest_brought(memory: hydramem.Memory, tmp_path: Path) -> None:
+def test_a_document_of_another_time_and_its_history(memory: hydramem.Memory, tmp_path: Path) -> None:
     page = tmp_path / "page.md"
     page.write_text("Ada Lovelace leads Billing.\n")
+    before = now()
     memory.ingest([str(page)])
+    then = now()
     (relation,) = memory.relations("Ada Lovelace", type="leads")
     (chunk,) = memory.document(str(page)).chunks
     for id in (chunk.id, relation.id, next(row.id for row in memory.entities() if row.name == "Billing")):
@@ -239,6 +238,12 @@ def test_the_history_of_what_an_ingest_brought(memory: hydramem.Memory, tmp_path
     went = memory.history(relation.id).entries[-1]
     assert [(one.field, one.after) for one in went.fields] == [("state", "archived")]
     assert [entry.operation for entry in memory.history(str(chunk.document)).entries] == ["ingest"] * 2
+    assert [chunk.text for chunk in memory.document(str(page)).chunks] == ["Grace Hopper leads Billing."]
+    old = memory.document(str(page), known_at=then)
+    assert [chunk.text for chunk in old.chunks] == ["Ada Lovelace leads Billing."]
+    memory.forget([old.document.id])
+    assert memory.documents() == memory.documents(known_at=before) == ()
+    assert [row.id for row in memory.documents(known_at=then)] == [old.document.id]
 
 
 def test_the_history_of_a_memory_and_of_nothing(memory: hydramem.Memory) -> None:
@@ -249,19 +254,3 @@ def test_the_history_of_a_memory_and_of_nothing(memory: hydramem.Memory) -> None
     for id in ("c_nowhere", "r_nowhere", "", "\ud800", "r_'; DROP"):
         with pytest.raises(NotFoundError):
             memory.history(id)
-
-
-def test_documents_of_another_time(memory: hydramem.Memory, tmp_path: Path) -> None:
-    page = tmp_path / "page.md"
-    page.write_text("Ada Lovelace leads Billing.\n")
-    before = now()
-    memory.ingest([str(page)])
-    then = now()
-    page.write_text("Grace Hopper leads Billing.\n")
-    memory.ingest([str(page)])
-    assert [chunk.text for chunk in memory.document(str(page)).chunks] == ["Grace Hopper leads Billing."]
-    old = memory.document(str(page), known_at=then)
-    assert [chunk.text for chunk in old.chunks] == ["Ada Lovelace leads Billing."]
-    memory.forget([old.document.id])
-    assert memory.documents() == memory.documents(known_at=before) == ()
-    assert [row.id for row in memory.documents(known_at=then)] == [old.document.id]

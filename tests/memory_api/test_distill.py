@@ -1,6 +1,5 @@
 """Sessions become memories by a model: with their turns as evidence, once, and by the ordinary rules."""
 
-import os
 import re
 from collections.abc import Callable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor, wait
@@ -20,9 +19,9 @@ from hydramem.ingest.memories.sessions import SaidTurn
 from hydramem.llm.scripted_generator import ScriptedGenerator, ScriptedPrompt
 from hydramem.storage.changes import record
 from hydramem.storage.write import Write
+from tests.engines import DISK_ENGINE, ENGINE
 
-ENGINE = os.environ.get("HYDRAMEM_TEST_ENGINE", "ladybug")
-GIVEN = {"STORAGE_GRAPH": "memory", "EMBEDDING_MODEL": "hash", "MEMORY_COGNITIVE": "false"}
+GIVEN = {"STORAGE_GRAPH": ENGINE, "EMBEDDING_MODEL": "hash", "MEMORY_COGNITIVE": "false"}
 MOVED = "Zorvane Labs moved to Ghent."
 RELEASE = "The release of Quillon is on 21 May."
 
@@ -65,9 +64,7 @@ def opened(tmp_path: Path) -> Iterator[Open]:
         memory.close()
 
 
-def say(
-    memory: hydramem.Memory, *texts: str, author: str = "user", session: str = "chat", **more: Any
-) -> Any:
+def say(memory: hydramem.Memory, *texts: str, author: str = "user", **more: Any) -> Any:
     return memory.capture("chat", [SaidTurn(author=author, text=text) for text in texts], **more)
 
 
@@ -75,13 +72,14 @@ def facts(memory: hydramem.Memory, *states: Any) -> list[str]:
     return [row.text for row in memory.memories(kinds=["fact"], states=states or ["active"])]
 
 
-@pytest.mark.parametrize("engine", ["memory", ENGINE])
-def test_a_fact_names_its_turns_and_their_words(opened: Open, engine: str) -> None:
+def test_a_fact_names_its_turns_and_their_words(opened: Open) -> None:
     model = Model([fact(MOVED, 1, 3, quote="we moved to Ghent")])
-    memory = opened(model, STORAGE_GRAPH=engine)
+    memory = opened(model)
     turns = say(memory, "At Zorvane Labs we moved  to Ghent.", "Nice weather.", "Ghent, as I said.").turns
+    session = memory.sessions()[0]
     done = memory.distill("chat")
     assert (done.turns, done.left, done.dropped, done.notes, done.usage.calls) == (3, 0, 0, (), 1)
+    assert memory.sessions()[0].last_at == session.last_at, "it is as old as what was said in it"
     (row,) = memory.memories(kinds=["fact"])
     assert (row.text, row.source, row.source_type, row.author) == (MOVED, "chat", "session", "user")
     assert [each.id for each in done.memories] == [row.id]
@@ -92,10 +90,9 @@ def test_a_fact_names_its_turns_and_their_words(opened: Open, engine: str) -> No
     assert 'author="user"' in model.prompts[0] and 'number="3"' in model.prompts[0]
 
 
-@pytest.mark.parametrize("engine", ["memory", ENGINE])
-def test_turns_are_distilled_once_and_new_ones_are(opened: Open, engine: str) -> None:
+def test_turns_are_distilled_once_and_new_ones_are(opened: Open) -> None:
     model = Model([fact(MOVED, 1, quote="moved to Ghent")], [], [fact(RELEASE, 2, quote="on the 21st")])
-    memory = opened(model, STORAGE_GRAPH=engine)
+    memory = opened(model)
     say(memory, "We moved to Ghent.")
     assert memory.distill("chat").turns == 1
     assert (memory.distill("chat").turns, len(model.prompts)) == (0, 1)
@@ -107,47 +104,37 @@ def test_turns_are_distilled_once_and_new_ones_are(opened: Open, engine: str) ->
     assert facts(memory) == [MOVED]
 
 
-def test_a_session_is_as_old_as_what_was_said_in_it(opened: Open) -> None:
-    memory = opened(Model([fact(MOVED, 1, quote="moved to Ghent")]))
-    say(memory, "We moved to Ghent.")
-    before = memory.sessions()[0].last_at
-    memory.distill("chat")
-    assert memory.sessions()[0].last_at == before
+GHENT = "moved to Ghent"
 
 
 @pytest.mark.parametrize(
-    ("wrong", "why"),
+    ("why", "wrong"),
     [
-        (fact(MOVED, 1, quote="moved to Bruges"), "no quote"),
-        (fact(MOVED, 2, quote="moved to Ghent"), "no quote"),
-        (fact(MOVED, 1, quote="oved to Ghent"), "no quote"),
-        (fact(MOVED, 3, quote="You moved to Ghent"), "no quote"),
-        (fact(MOVED, 1, quote=" "), "no quote"),
-        (fact(MOVED, quote="moved to Ghent"), "names turns"),
-        (fact(MOVED, 0, 1, quote="moved to Ghent"), "names turns"),
-        (fact(MOVED, 1, 4, quote="moved to Ghent"), "names turns"),
-        (fact(" ", 1, quote="moved to Ghent"), "text"),
-        (fact("x" * 5000, 1, quote="moved to Ghent"), "text"),
-        (fact(MOVED, 1, quote="moved to Ghent", confidence=1.5), "confidence"),
-        (fact(MOVED, 1, quote="moved to Ghent", confidence=float("nan")), "confidence"),
+        ("no quote", [fact(MOVED, 1, quote=quote) for quote in ("moved to Bruges", "oved to Ghent", " ")]),
+        ("no quote", [fact(MOVED, 2, quote=GHENT), fact(MOVED, 3, quote="You moved to Ghent")]),
+        ("names turns", [fact(MOVED, *turns, quote=GHENT) for turns in ((), (0, 1), (1, 4))]),
+        ("text", [fact(text, 1, quote=GHENT) for text in (" ", "x" * 5000)]),
+        ("confidence", [fact(MOVED, 1, quote=GHENT, confidence=share) for share in (1.5, float("nan"))]),
     ],
-    ids=range(12),
+    ids=["words", "turns", "numbers", "texts", "shares"],
 )
 def test_what_its_turns_do_not_bear_out_is_dropped_and_noted(
-    opened: Open, wrong: dict[str, Any], why: str
+    opened: Open, why: str, wrong: list[dict[str, Any]]
 ) -> None:
-    memory = opened(Model([wrong, fact(RELEASE, 2, quote="the 21st")]))
+    memory = opened(Model([*wrong, fact(RELEASE, 2, quote="the 21st")]))
     say(memory, "We moved to Ghent.", "Quillon is released on the 21st.")
     say(memory, "You moved to Ghent, as I recalled.", author="assistant")
     done = memory.distill("chat")
-    assert (done.dropped, facts(memory)) == (1, [RELEASE])
-    assert "A fact was dropped" in done.notes[0] and why in done.notes[0]
-    assert len(done.notes[0]) < 400
+    assert (done.dropped, facts(memory)) == (len(wrong), [RELEASE])
+    for note in done.notes:
+        assert "A fact was dropped" in note and why in note and len(note) < 400
 
 
 def test_a_reply_of_another_shape_is_an_error_and_the_turns_wait(opened: Open) -> None:
     model = Model('{"facts": [{"text": "Half"}]}', [fact(MOVED, 1, quote="moved to Ghent")])
     memory = opened(model)
+    with pytest.raises(NotFoundError, match="no session of this name"):
+        memory.distill("chat")
     say(memory, "We moved to Ghent.")
     with pytest.raises(ModelReplyError):
         memory.distill("chat")
@@ -208,10 +195,9 @@ def test_an_interrupted_call_does_not_distill_a_stretch_twice(opened: Open) -> N
     assert (memory.distill("chat").turns, len(model.prompts)) == (0, 1)
 
 
-@pytest.mark.parametrize("engine", ["memory", ENGINE])
-def test_what_is_undone_is_not_distilled_again(opened: Open, engine: str) -> None:
+def test_what_is_undone_is_not_distilled_again(opened: Open) -> None:
     model = Model([fact(MOVED, 1, quote="moved to Ghent")])
-    memory = opened(model, STORAGE_GRAPH=engine)
+    memory = opened(model)
     say(memory, "We moved to Ghent.")
     done = memory.distill("chat")
     undone = memory.undo(done.run)
@@ -219,30 +205,23 @@ def test_what_is_undone_is_not_distilled_again(opened: Open, engine: str) -> Non
     assert (memory.distill("chat").turns, len(model.prompts)) == (0, 1)
 
 
-def test_without_a_model_a_session_is_a_log_and_says_so(opened: Open) -> None:
+def test_without_a_model_or_where_it_is_off_a_session_is_a_log_and_says_so(opened: Open) -> None:
     memory = opened()
     assert say(memory, "We moved to Ghent.").notes == (NO_MODEL,)
     assert say(memory, "  ").notes == ()
     done = memory.distill("chat")
     assert (done.turns, done.memories, done.notes) == (0, (), (NO_MODEL,))
     assert "hydramem-remember" in NO_MODEL
-
-
-def test_it_can_be_switched_off(opened: Open) -> None:
     memory = opened(Model(), MEMORY_SESSION_FACTS="0")
     assert say(memory, "We moved to Ghent.").notes == (SWITCHED_OFF,)
     assert memory.distill("chat").notes == (SWITCHED_OFF,)
 
 
-def test_a_session_must_be_there(opened: Open) -> None:
-    with pytest.raises(NotFoundError, match="no session of this name"):
-        opened(Model()).distill("nowhere")
-
-
-@pytest.mark.parametrize("engine", ["memory", ENGINE])
-def test_the_end_of_a_session_leaves_it_to_a_job(opened: Open, engine: str) -> None:
+@pytest.mark.engine
+@pytest.mark.costly
+def test_the_end_of_a_session_leaves_it_to_a_job(opened: Open) -> None:
     model = Model([fact(MOVED, 1, quote="moved to Ghent")])
-    memory = opened(model, STORAGE_GRAPH=engine)
+    memory = opened(model, STORAGE_GRAPH=DISK_ENGINE)
     with memory.session("quiet"):
         pass
     with memory.session("chat") as session:
@@ -299,7 +278,7 @@ def numbers(prompt: str) -> list[str]:
 def test_parts_of_a_long_turn_stay_together(opened: Open) -> None:
     model = Model([], [])
     memory = opened(model, INGEST_CHUNK_TOKENS="220")
-    say(memory, " ".join(f"Sentence number {n} is here." for n in range(900)), "Short.")
+    say(memory, " ".join(f"Sentence number {n} is here." for n in range(500)), "Short.")
     done = memory.distill("chat")
     assert (done.turns, done.left) == (2, 0)
     assert len(numbers(model.prompts[0])) > 1 and "Short." in model.prompts[1]
@@ -321,12 +300,11 @@ class Settling(Model):
         return {"actions": [{"record_id": id, "action": "delete", "reason": "moved"} for id in ids]}
 
 
-COGNITIVE = {"MEMORY_COGNITIVE": "true", "EMBEDDING_MODEL": "auto"}
+COGNITIVE = {"MEMORY_COGNITIVE": "true"}
 
 
-@pytest.mark.parametrize("engine", ["memory", ENGINE])
-def test_a_correction_ends_what_a_model_says_it_ends(opened: Open, engine: str) -> None:
-    memory = opened(Settling([FIRST], [CORRECTION]), STORAGE_GRAPH=engine, **COGNITIVE)
+def test_a_correction_ends_what_a_model_says_it_ends(opened: Open) -> None:
+    memory = opened(Settling([FIRST], [CORRECTION]), **COGNITIVE)
     say(memory, "Quillon is released on the 14th of May.")
     (first,) = memory.distill("chat").memories
     say(memory, "Quillon, wait no, the 21st.")

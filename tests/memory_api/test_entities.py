@@ -1,6 +1,5 @@
-"""Entities, scopes, layers and limits through the public surface, on every store."""
+"""Entities, scopes, layers and limits through the public surface."""
 
-import os
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -13,24 +12,18 @@ from hydramem.core.settings.config_loading import load_config
 from hydramem.core.time import now
 from hydramem.operations import OPERATIONS, call
 from hydramem.storage.schema import CHUNK, ENTITY, MENTIONS, RELATES
+from tests.engines import DISK_ENGINE, ENGINE
 
-ENGINE = os.environ.get("HYDRAMEM_TEST_ENGINE", "ladybug")
 
-
-@pytest.fixture(params=["memory", ENGINE])
-def config(request: pytest.FixtureRequest) -> Config:
+def settings(engine: str, **more: str) -> Config:
     return load_config(
-        environment={
-            "HYDRAMEM_STORAGE_GRAPH": request.param,
-            "HYDRAMEM_EMBEDDING_MODEL": "hash",
-            "HYDRAMEM_LIMITS_MEMORIES": "2",
-            "HYDRAMEM_LIMITS_DOCUMENT_MB": "1",
-        }
+        environment={"HYDRAMEM_STORAGE_GRAPH": engine, "HYDRAMEM_EMBEDDING_MODEL": "hash", **more}
     )
 
 
 @pytest.fixture
-def memory(tmp_path: Path, config: Config) -> Iterator[hydramem.Memory]:
+def memory(tmp_path: Path) -> Iterator[hydramem.Memory]:
+    config = settings(ENGINE, HYDRAMEM_LIMITS_MEMORIES="2", HYDRAMEM_LIMITS_DOCUMENT_MB="1")
     with hydramem.connect(tmp_path / "store", config=config) as memory:
         yield memory
 
@@ -45,8 +38,14 @@ def test_merge_and_split_and_what_is_found_in_between(memory: hydramem.Memory) -
     for text in ("Ada leads Kestrel.", "Ada Lovelace leads Kestrel.", "Ada Lovelace met Charles Babbage."):
         memory.remember(text, source=text)
     before = graph(memory)
+    gone, kept = memory.entity("Ada Lovelace").entity, memory.entity("Ada").entity
     done = memory.merge("Ada", ["Ada Lovelace"], reason="one person")
     assert done.run is not None
+    told = memory.history(gone.id)
+    assert (told.kind, told.text, told.entries[-1].reason) == ("entity", "Ada Lovelace", "one person")
+    assert {each.field: each.after for each in told.entries[-1].fields}["metadata"] == (
+        f'{{"merged_into": "{kept.id}"}}'
+    )
     assert {row.subject for row in memory.relations("Ada Lovelace")} == {"Ada"}
     assert memory.path("Ada Lovelace", "Charles Babbage").found
     assert {change.run for change in memory.history(done.entity.id).entries[-1:]} == {done.run}
@@ -100,9 +99,10 @@ def last_run(memory: hydramem.Memory) -> str:
     return str(memory._use().graph.changes(project="default")[-1].run)
 
 
+@pytest.mark.engine
+@pytest.mark.costly  # opens a store again
 def test_a_merge_lasts(tmp_path: Path) -> None:
-    environment = {"HYDRAMEM_STORAGE_GRAPH": ENGINE, "HYDRAMEM_EMBEDDING_MODEL": "hash"}
-    config = load_config(environment=environment)
+    config = settings(DISK_ENGINE)
     with hydramem.connect(tmp_path, config=config) as memory:
         memory.remember("Ada leads Kestrel. Ada Lovelace leads Falcon.")
         before = graph(memory)
@@ -112,8 +112,6 @@ def test_a_merge_lasts(tmp_path: Path) -> None:
         assert graph(memory) == between
         assert not memory.entity("Ada Lovelace").created
         memory.split("Ada Lovelace")
-        assert graph(memory) == before
-    with hydramem.connect(tmp_path, config=config) as memory:
         assert graph(memory) == before
         assert memory.doctor().healthy
 
@@ -205,17 +203,6 @@ def test_stats_says_how_limits_stand(memory: hydramem.Memory, tmp_path: Path) ->
     assert (by_limit["memories"].used, by_limit["memories"].over) == (4, True)
     assert by_limit["document_mb"].used == pytest.approx(0.001)
     assert stats.expired == 1
-
-
-def test_what_was_merged_has_a_history(memory: hydramem.Memory) -> None:
-    memory.remember("Ada Lovelace leads Kestrel.")
-    gone, kept = memory.entity("Ada Lovelace").entity, memory.entity("Ada").entity
-    memory.merge("Ada", ["Ada Lovelace"], reason="one person")
-    told = memory.history(gone.id)
-    assert (told.kind, told.text, told.entries[-1].reason) == ("entity", "Ada Lovelace", "one person")
-    assert {each.field: each.after for each in told.entries[-1].fields}["metadata"] == (
-        f'{{"merged_into": "{kept.id}"}}'
-    )
 
 
 def test_entities_are_found_by_an_alias(memory: hydramem.Memory) -> None:

@@ -1,19 +1,20 @@
 """Reads that show one entity: by its id, what mentions it, and its relations of any time."""
 
 from collections.abc import Iterator
-from pathlib import Path
 
 import pytest
 
 import hydramem
+from hydramem.core.config import Config, StorageConfig
 from hydramem.core.errors import InvalidInputError, NotFoundError
 from hydramem.llm.hash_embedder import HashEmbedder
+from tests.engines import ENGINE
 
 
 @pytest.fixture(scope="module")
 def memory(tmp_path_factory: pytest.TempPathFactory) -> Iterator[hydramem.Memory]:
-    folder: Path = tmp_path_factory.mktemp("entities")
-    with hydramem.connect(folder / "store", embedder=HashEmbedder()) as memory:
+    config = Config(storage=StorageConfig(graph=ENGINE))  # type: ignore[arg-type]
+    with hydramem.connect(tmp_path_factory.mktemp("store"), config=config, embedder=HashEmbedder()) as memory:
         memory.entity("Ada Lovelace", type="person", aliases=["Countess"])
         memory.entity("billing", type="service")
         memory.remember("Ada Lovelace leads billing.", entities=["Ada Lovelace", "billing"])

@@ -1,7 +1,6 @@
 """A project goes out as a vault and comes back the same; what a person edited in it stays."""
 
 import json
-import os
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -11,9 +10,9 @@ import pytest
 import hydramem
 from hydramem import ImportCounts, InvalidInputError
 from hydramem.core.settings.config_loading import load_config
+from tests.engines import ENGINE
 from tests.ingest.imports.conftest import content
 
-ENGINE = os.environ.get("HYDRAMEM_TEST_ENGINE", "ladybug")
 ENVIRONMENT = {"HYDRAMEM_STORAGE_GRAPH": ENGINE, "HYDRAMEM_EMBEDDING_MODEL": "hash"}
 ODD = 'She said: "no"\n---\nkey: [[x]] \u2028 | # ]] \x85 Москва 東京 🐙 \\ end'
 

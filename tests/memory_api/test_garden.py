@@ -1,11 +1,9 @@
 """Nights as a person has them: on a terminal, in Python, on the system's clock."""
 
 import json
-import os
 import re
 import stat
-import threading
-import time
+from collections.abc import Iterator
 from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
@@ -15,7 +13,7 @@ import pytest
 
 import hydramem
 from hydramem import garden
-from hydramem.cli.commands.garden_command import with_schedule
+from hydramem.cli.commands import garden_command
 from hydramem.cli.garden_output import COUNTS, lines
 from hydramem.cli.main import run
 from hydramem.core.config import Config, EmbeddingConfig, StorageConfig
@@ -30,16 +28,21 @@ from hydramem.core.results.garden_results import (
 from hydramem.core.row_types import Decision
 from hydramem.garden.night.run_phases import UNFINISHED
 from hydramem.storage.undo.row_images import TABLES
+from tests.engines import DISK_ENGINE, ENGINE
 
-pytestmark = pytest.mark.engine
-ENGINE = os.environ.get("HYDRAMEM_TEST_ENGINE", "ladybug")
-CONFIG = Config(storage=StorageConfig(graph=ENGINE), embedding=EmbeddingConfig(model="hash"))
+
+def settings(engine: str) -> Config:
+    return Config(storage=StorageConfig(graph=engine), embedding=EmbeddingConfig(model="hash"))  # type: ignore[arg-type]
 
 
 @pytest.fixture
-def memory(tmp_path: Path):
-    with hydramem.connect(tmp_path / "store", config=CONFIG) as memory:
+def memory(tmp_path: Path, request: pytest.FixtureRequest) -> Iterator[hydramem.Memory]:
+    engine = getattr(request, "param", ENGINE)
+    with hydramem.connect(tmp_path / "store", config=settings(engine)) as memory:
         yield memory
+
+
+on_disk = pytest.mark.parametrize("memory", [DISK_ENGINE], indirect=True)
 
 
 def rows(memory: hydramem.Memory) -> dict[str, list[object]]:
@@ -55,6 +58,9 @@ def fill(memory: hydramem.Memory) -> None:
     memory.drain()
 
 
+@pytest.mark.engine
+@pytest.mark.costly
+@on_disk
 def test_a_planned_night_changes_nothing_and_an_undone_one_has_not_happened(
     memory: hydramem.Memory, tmp_path: Path
 ) -> None:
@@ -109,22 +115,23 @@ def test_the_last_five_plans_are_kept_and_no_id_leads_elsewhere(memory: hydramem
         memory.garden(apply_kept=kept[2], leave_out=["other"])
 
 
-@pytest.mark.parametrize(
-    "options",
-    [
+def test_options_that_do_not_go_together(memory: hydramem.Memory) -> None:
+    wrong: list[dict[str, object]] = [
         {"keep": True},
         {"leave_out": ["a"]},
         {"plan": True, "leave_out": ["a"]},
         {"plan": True, "apply_kept": "w_a"},
         {"apply": "file", "apply_kept": "w_a"},
         {"apply_kept": "w_a", "all_projects": True},
-    ],
-)
-def test_options_of_plans_that_exclude_each_other(
-    memory: hydramem.Memory, options: dict[str, object]
-) -> None:
-    with pytest.raises(InvalidInputError, match="garden: "):
-        memory.garden(**options)  # type: ignore[arg-type]
+        {"plan": True, "status": True},
+        {"out": "x"},
+        {"phases": ("sleep",)},
+    ]
+    for options in wrong:
+        with pytest.raises(InvalidInputError):
+            memory.garden(**options)  # type: ignore[arg-type]
+    with pytest.raises(InvalidInputError, match="cannot be read"):
+        memory.garden(apply="nowhere.jsonl")
 
 
 def test_a_plan_takes_the_place_of_a_plan_and_of_nothing_else(
@@ -137,13 +144,11 @@ def test_a_plan_takes_the_place_of_a_plan_and_of_nothing_else(
             planned.file == str(tmp_path / name) and "hydramem-garden-plan" in Path(planned.file).read_text()
         )
     (notes := tmp_path / "notes.md").write_text("mine")
-    refused = (
-        (notes, "no plan"),
-        (tmp_path, "a folder that is there"),
-        ("a\0b", "cannot be"),
-        ("a" * 5000, "cannot be"),
-    )
-    for place, told in refused:
+    wrong = "cannot be"
+    for place, told in (
+        *((notes, "no plan"), (tmp_path, "a folder that is there")),
+        *(("a\0b", wrong), ("a" * 5000, wrong)),
+    ):
         with pytest.raises((InvalidInputError, StorageError), match=told):
             memory.garden(plan=True, out=str(place))
     assert notes.read_text() == "mine"
@@ -165,14 +170,6 @@ def test_every_project_is_tended(memory: hydramem.Memory) -> None:
     assert {night.project for night in memory.garden(all_projects=True)} == {"one", "two"}
 
 
-def test_options_that_do_not_go_together(memory: hydramem.Memory) -> None:
-    for wrong in ({"plan": True, "status": True}, {"out": "x"}, {"phases": ("sleep",)}):
-        with pytest.raises(InvalidInputError):
-            memory.garden(**wrong)
-    with pytest.raises(InvalidInputError, match="cannot be read"):
-        memory.garden(apply="nowhere.jsonl")
-
-
 def test_two_nights_at_once_are_one_too_many(memory: hydramem.Memory) -> None:
     with memory._use().one_garden_run, pytest.raises(StoreBusyError, match="another run"):
         memory.garden()
@@ -183,15 +180,15 @@ def test_two_nights_at_once_are_one_too_many(memory: hydramem.Memory) -> None:
 
 @pytest.fixture
 def shell(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]):
-    for name, value in (("STORAGE_GRAPH", ENGINE), ("EMBEDDING_MODEL", "hash")):
+    """Commands on an empty memory, of which nothing outlasts a command."""
+    home = str(tmp_path / "store")
+    for name, value in (("STORAGE_GRAPH", ENGINE), ("EMBEDDING_MODEL", "hash"), ("HOME", home)):
         monkeypatch.setenv(f"HYDRAMEM_{name}", value)
-    monkeypatch.setenv("HYDRAMEM_HOME", str(tmp_path / "store"))
 
     def words(*tokens: str) -> tuple[int, str, str]:
         code = run(tokens)
         return code, *capsys.readouterr()
 
-    words("remember", "Ada leads billing.")
     return words
 
 
@@ -209,23 +206,22 @@ def cron(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return table
 
 
-def test_before_the_first_night_it_is_said_that_there_was_none(shell) -> None:
-    code, out, _ = shell("garden", "--status")
-    assert code == 0 and "the gardener has not run yet" in out and "--plan" in out
-    assert json.loads(shell("garden", "--status", "--json")[1]) == []
-
-
 def test_a_night_that_is_interrupted_says_what_becomes_of_it(capsys: pytest.CaptureFixture[str]) -> None:
     def interrupted(*, plan: bool = False, invocation: object) -> None:
         raise KeyboardInterrupt
 
     for options, told in (({}, "the next run makes them"), ({"plan": True}, "")):
         with pytest.raises(KeyboardInterrupt):
-            with_schedule(interrupted)(invocation=None, **options)
+            garden_command.with_schedule(interrupted)(invocation=None, **options)
         assert told in (err := capsys.readouterr().err) and bool(err) == bool(told)
 
 
-def test_a_night_reads_well(shell) -> None:
+@pytest.mark.costly  # the status is of the night of another command
+def test_a_night_reads_well(shell, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("HYDRAMEM_STORAGE_GRAPH", DISK_ENGINE)
+    assert shell("remember", "Ada leads billing.")[0] == 0
+    code, out, _ = shell("garden", "--status")
+    assert code == 0 and "the gardener has not run yet" in out and "--plan" in out
     code, out, _ = shell("garden")
     assert code == 0 and out.startswith("default: the run of ") and "nothing was changed" in out
     code, status, _ = shell("garden", "--status")
@@ -352,23 +348,17 @@ def test_schedules_of_several_phases_stand_side_by_side(shell, cron: Path) -> No
     assert "0 3" not in cron.read_text()
 
 
-def test_a_first_crontab_is_made(shell, cron: Path) -> None:
-    assert shell("garden", "--install-schedule", "15 2 * * sun")[0] == 0
-    assert cron.read_text().startswith("15 2 * * sun ")
-
-
-@pytest.mark.parametrize(
-    ("options", "told"),
-    [
+def test_a_first_crontab_is_made_of_what_is_a_schedule(shell, cron: Path) -> None:
+    for options, told in (
         (("--install-schedule", "daily"), "no cron expression"),
         (("--install-schedule", "0 3 * * *", "--uninstall-schedule"), "at a time"),
         (("--install-schedule", "0 3 * * *", "--plan"), "--plan is not kept"),
         (("--print",), "--install-schedule"),
-    ],
-)
-def test_a_schedule_that_is_none(shell, cron: Path, options: tuple[str, ...], told: str) -> None:
-    code, _, err = shell("garden", *options)
-    assert code == 1 and told in err and not cron.exists()
+    ):
+        code, _, err = shell("garden", *options)
+        assert code == 1 and told in err and not cron.exists()
+    assert shell("garden", "--install-schedule", "15 2 * * sun")[0] == 0
+    assert cron.read_text().startswith("15 2 * * sun ")
 
 
 def test_without_a_clock_the_error_says_what_to_do(shell, tmp_path: Path, monkeypatch) -> None:
@@ -378,26 +368,21 @@ def test_without_a_clock_the_error_says_what_to_do(shell, tmp_path: Path, monkey
     assert shell("garden", "--uninstall-schedule")[0] == 0, "nothing is there to take out"
 
 
-@pytest.mark.slow
-def test_wait_waits_for_the_night_that_goes_on(shell, tmp_path: Path) -> None:
-    with hydramem.connect(tmp_path / "store", config=CONFIG) as memory:
-        one_garden_run = memory._use().one_garden_run
-        one_garden_run.acquire()
-        threading.Timer(4.0, one_garden_run.release).start()
-        started = time.monotonic()
-        code, out, err = shell("garden", "--wait")
-        assert code == 0 and time.monotonic() - started > 3
-        assert "waiting" in err and "completed" in out
-        with one_garden_run:
-            code, _, err = shell("garden")
-            assert code == 1 and "`hydramem garden --wait` waits for it" in err
+def test_wait_waits_for_the_night_that_goes_on(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A night that is busy for two tries: the command is run again, and its wait is told once."""
+    begun = iter([StoreBusyError("another run"), StoreBusyError("another run"), None, StoreBusyError("it")])
 
+    def night(*, invocation: object) -> None:
+        if error := next(begun):
+            raise error
 
-def planned_and_made(memory: hydramem.Memory, file: Path) -> Gardened:
-    memory.garden(plan=True, out=str(file))
-    [made] = memory.garden(apply=str(file))
-    assert made.run is not None
-    return made
+    monkeypatch.setattr(garden_command, "_RETRY_SECONDS", 0.0)
+    garden_command.with_schedule(night)(invocation=None, wait=True)
+    assert capsys.readouterr().err.splitlines() == ["hydramem: waiting: another run"]
+    with pytest.raises(StoreBusyError, match="`hydramem garden --wait` waits for it"):
+        garden_command.with_schedule(night)(invocation=None)
 
 
 def test_a_plan_that_was_taken_back_is_made_anew_as_another_run(
@@ -405,9 +390,10 @@ def test_a_plan_that_was_taken_back_is_made_anew_as_another_run(
 ) -> None:
     fill(memory)
     before, file = rows(memory), tmp_path / "plan.jsonl"
-    first = planned_and_made(memory, file)
+    memory.garden(plan=True, out=str(file))
+    [first] = memory.garden(apply=str(file))
     [again] = memory.garden(apply=str(file))
-    assert again.run == first.run, "it stands as it was made"
+    assert again.run == first.run is not None, "it stands as it was made"
     memory.undo(first.run or "")
     [second] = memory.garden(apply=str(file))
     assert second.run not in (None, first.run)
@@ -420,7 +406,8 @@ def test_what_is_left_of_a_night_that_was_taken_back_is_not_made(
 ) -> None:
     fill(memory)
     before, file = rows(memory), tmp_path / "plan.jsonl"
-    made = planned_and_made(memory, file)
+    memory.garden(plan=True, out=str(file))
+    [made] = memory.garden(apply=str(file))
     folder = memory._garden_folder("default")
     (folder / UNFINISHED).write_bytes(file.read_bytes())  # as a kill leaves it
     [status] = memory.garden(status=True)
@@ -453,7 +440,7 @@ def test_a_plan_of_another_store_is_refused(memory: hydramem.Memory, tmp_path: P
     file = tmp_path / "plan.jsonl"
     memory.garden(plan=True, out=str(file))
     with (
-        hydramem.connect(tmp_path / "other", config=CONFIG) as other,
+        hydramem.connect(tmp_path / "other", config=settings(ENGINE)) as other,
         pytest.raises(InvalidInputError, match="another store"),
     ):
         other.garden(apply=str(file))

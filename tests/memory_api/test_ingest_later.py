@@ -1,6 +1,5 @@
 """`ingest(wait=False)`: read, stored and found by its words at once; vectors and a model's reading follow."""
 
-import os
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -12,15 +11,16 @@ from hydramem.core.row_types import Chunk
 from hydramem.core.settings.config_loading import load_config
 from hydramem.ingest.extraction.extraction_prompt import ExtractionReply
 from hydramem.llm.scripted_generator import ScriptedGenerator, ScriptedPrompt
+from tests.engines import DISK_ENGINE, ENGINE
 from tests.memory_api.test_remember_later import Flaky
 
-ENGINE = os.environ.get("HYDRAMEM_TEST_ENGINE", "ladybug")
 TEXT = "# Crates\n\nAda works at Acme.\n\n## Halls\n\nCrate 12 is in hall 3. Bob moved it there.\n"
 
 
 @pytest.fixture
-def config() -> Config:
-    return load_config(environment={"HYDRAMEM_STORAGE_GRAPH": ENGINE, "HYDRAMEM_INGEST_CHUNK_TOKENS": "40"})
+def config(request: pytest.FixtureRequest) -> Config:
+    engine = getattr(request, "param", ENGINE)
+    return load_config(environment={"HYDRAMEM_STORAGE_GRAPH": engine, "HYDRAMEM_INGEST_CHUNK_TOKENS": "40"})
 
 
 @pytest.fixture
@@ -72,6 +72,7 @@ def test_it_comes_to_the_same_as_waiting(tmp_path: Path, embedder: Flaky, config
 
 
 @pytest.mark.slow
+@pytest.mark.parametrize("config", [DISK_ENGINE], indirect=True)
 def test_a_large_document_is_stored_whole(memory: hydramem.Memory, tmp_path: Path) -> None:
     text = "\n\n".join(f"## Part {n}\n\nCrate {n} is in hall {n % 7}, says Ada." for n in range(1300))
     done = memory.ingest([write(tmp_path, text)], wait=False)
@@ -81,6 +82,9 @@ def test_a_large_document_is_stored_whole(memory: hydramem.Memory, tmp_path: Pat
     assert memory.doctor().problems == ()
 
 
+@pytest.mark.engine
+@pytest.mark.costly
+@pytest.mark.parametrize("config", [DISK_ENGINE], indirect=True)
 def test_an_edited_document_has_its_new_text_embedded(memory: hydramem.Memory, tmp_path: Path) -> None:
     memory.ingest([write(tmp_path)], wait=False)
     memory.ingest([write(tmp_path, TEXT.replace("hall 3", "hall 4"))], wait=False)
