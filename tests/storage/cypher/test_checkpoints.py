@@ -47,6 +47,7 @@ def content(graph: CypherGraph) -> list[object]:
     ]
 
 
+@pytest.mark.costly  # a process for each checkpoint
 def test_the_content_is_the_same_before_and_after(graph: CypherGraph) -> None:
     chunks = tuple(chunk(f"c{n}", text or "empty", keywords=(text,)) for n, text in enumerate(TEXTS))
     entities = tuple(entity(f"e{n}", f"name {n}", aliases=TEXTS[:n]) for n in range(len(TEXTS)))
@@ -57,9 +58,12 @@ def test_the_content_is_the_same_before_and_after(graph: CypherGraph) -> None:
     )
     graph.write(write(chunks=chunks, entities=entities, relations=relations))
     graph.write(write(links=(link("c1", "c2"),), mentions=(mention("c1", "e1"),)))
-    before = content(graph)
+    former, held, before = graph._engine.file, graph._engine.database.log_size(), content(graph)
+    assert not graph.checkpoint(least=held + 1)
+    assert graph._engine.file == former, "a shorter log than was asked for is left"
     for number in range(2):
-        graph.checkpoint()
+        assert graph.checkpoint(least=held if number == 0 else 0)
+        assert graph._engine.file != former
         assert content(graph) == before
         (row,) = graph.relations(["e1"])[:1]
         graph.write(write(relations=(replace(row, quote=f"changed {number}"),), chunks=(chunk("later"),)))
@@ -180,15 +184,6 @@ def test_a_new_generation_that_does_not_catch_up_is_dropped(
     assert len(graph.chunks(["c1", "c2"])) == 2
 
 
-def test_a_short_log_is_left_where_a_caller_asks_for_a_longer_one(graph: CypherGraph) -> None:
-    graph.write(write(chunks=(chunk("c1"),)))
-    former, held = graph._engine.file, graph._engine.database.log_size()
-    assert not graph.checkpoint(least=held + 1)
-    assert graph._engine.file == former
-    assert graph.checkpoint(least=held)
-    assert graph._engine.file != former and not graph._engine.database.log_size()
-
-
 def refuse(file: Path) -> None:
     raise StorageError(f"{file}: no pointer today")
 
@@ -278,6 +273,7 @@ def check_kills(folder: Path, settings: StorageConfig, kills: int, seed: int) ->
         graph.close()
 
 
+@pytest.mark.costly  # a process that is killed
 def test_a_kill_during_checkpoints_loses_nothing(tmp_path: Path, settings: StorageConfig) -> None:
     check_kills(tmp_path / "graph", settings, kills=1, seed=1)
 

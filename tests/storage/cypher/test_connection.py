@@ -30,6 +30,7 @@ def graph(tmp_path: Path, settings: StorageConfig) -> Iterator[CypherGraph]:
     opened.close()
 
 
+@pytest.mark.slow  # measures time
 def test_a_connection_that_ran_much_is_closed_at_once(graph: CypherGraph) -> None:
     graph.write(write(entities=(entity("e1"), entity("e2")), relations=(relation("e1", "knows", "e2"),)))
     for _ in range(TIMES):

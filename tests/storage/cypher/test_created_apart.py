@@ -31,7 +31,7 @@ open_graph(folder / "new", settings, created_apart=apart).close()
 
 
 @pytest.mark.skipif(not sys.platform.startswith("linux"), reason="fills memory by glibc's malloc")
-@pytest.mark.parametrize("engine", ["ladybug", "kuzu"])
+@pytest.mark.costly  # two processes, in which memory is filled
 def test_a_file_that_is_created_apart_holds_nothing_of_this_process(tmp_path: Path, engine: str) -> None:
     held = {}
     for apart in (False, True):

@@ -1,13 +1,11 @@
 """What only a graph on disk can get wrong: opening, damage, versions, limits, forks, handles, a kill."""
 
 import hashlib
-import os
 import shutil
 import signal
 import subprocess
 import sys
 import textwrap
-import threading
 import time
 from collections.abc import Callable
 from dataclasses import replace
@@ -28,7 +26,7 @@ from hydramem.storage.schema import SCHEMA_VERSION
 from hydramem.storage.store import Listing
 from hydramem.storage.write import Write
 from tests import ROOT
-from tests.storage.conftest import ENGINE
+from tests.engines import DISK_ENGINE
 from tests.storage.rows import T0, chunk, entity, mention, relation, write
 
 
@@ -36,15 +34,21 @@ def files(folder: Path) -> dict[str, str]:
     return {path.name: hashlib.md5(path.read_bytes()).hexdigest() for path in folder.iterdir()}
 
 
-@pytest.fixture
-def written(tmp_path: Path, settings: StorageConfig) -> Path:
-    """A graph's folder with some rows in it, closed."""
-    folder = tmp_path / "graph"
+@pytest.fixture(scope="module")
+def closed(tmp_path_factory: pytest.TempPathFactory, settings: StorageConfig) -> Path:
+    """A graph's folder with some rows in it."""
+    folder = tmp_path_factory.mktemp("closed") / "graph"
     store = open_graph(folder, settings)
     store.write(write(chunks=tuple(chunk(f"c{n}") for n in range(50)), entities=(entity(),)))
     store.checkpoint()
     store.close()
     return folder
+
+
+@pytest.fixture
+def written(closed: Path, tmp_path: Path) -> Path:
+    """A copy of it."""
+    return Path(shutil.copytree(closed, tmp_path / "graph"))
 
 
 def test_a_graph_read_in_parts_is_the_whole(written: Path, settings: StorageConfig) -> None:
@@ -66,28 +70,7 @@ def test_a_graph_read_in_parts_is_the_whole(written: Path, settings: StorageConf
     engine.close()
 
 
-def test_checkpoints_come_between_reads(written: Path, settings: StorageConfig) -> None:
-    engine = Engine(graph_file(written, settings.graph), settings)
-    done = threading.Event()
-    found: list[int] = []
-
-    def read() -> None:
-        while not done.is_set():
-            with engine.reading() as query:
-                found.append(query("MATCH (c:Chunk) RETURN count(c.text)", {})[0][0])
-
-    reader = threading.Thread(target=read)
-    reader.start()
-    for number in range(4):
-        with engine.writing() as query:
-            query("MATCH (c:Chunk {id: 'c1'}) SET c.text = $text", {"text": f"text {number}"})
-        engine.checkpoint()
-    done.set()
-    reader.join()
-    assert found and set(found) == {50}
-    engine.close()
-
-
+@pytest.mark.costly  # a large log
 def test_a_large_log_is_checkpointed_beside_the_writes(written: Path, settings: StorageConfig) -> None:
     engine = Engine(graph_file(written, settings.graph), settings)
     first = engine.file
@@ -111,68 +94,45 @@ def wait_for(condition: Callable[[], bool], seconds: float = 60) -> None:
         time.sleep(0.01)
 
 
-def test_rows_are_there_after_opening_again(written: Path, settings: StorageConfig) -> None:
-    store = open_graph(written, settings)
-    assert store.engine == settings.graph
-    assert store.counts().chunks == 50
-    assert len(store.outbox()) == 1
-    store.close()
-
-
-@pytest.mark.parametrize("damage", ["not a graph", "header", "cut", "scrambled", "empty", "gone"])
-def test_a_damaged_file_is_named_and_left_alone(written: Path, settings: StorageConfig, damage: str) -> None:
+def test_a_damaged_file_is_named_and_left_alone(written: Path, settings: StorageConfig) -> None:
     file = graph_file(written, settings.graph)
-    data = bytearray(file.read_bytes())
-    match damage:
-        case "not a graph":
-            data = bytearray(b"# Notes\n" * 100)
-        case "header":
-            data[:8] = b"whatever"
-        case "cut":
-            data = data[: len(data) // 2]
-        case "scrambled":
-            data[4096:] = bytes(byte ^ 0xA5 for byte in data[4096:])
-        case "empty":
-            data.clear()
-    file.write_bytes(data)
-    if damage == "gone":
-        file.unlink()
-    before = files(written)
-    with pytest.raises(StorageError, match=file.name):
-        open_graph(written, settings)
-    assert files(written) == before
+    whole = file.read_bytes()
+    for damaged in (
+        b"# Notes\n" * 100,
+        b"whatever" + whole[8:],
+        whole[: len(whole) // 2],
+        whole[:4096] + bytes(byte ^ 0xA5 for byte in whole[4096:]),
+        b"",
+        None,
+    ):
+        file.unlink() if damaged is None else file.write_bytes(damaged)
+        before = files(written)
+        with pytest.raises(StorageError, match=file.name):
+            open_graph(written, settings)
+        assert files(written) == before
 
 
-def test_a_file_of_another_engine_version_is_named_and_left_alone(
+def test_what_another_version_or_engine_wrote_is_refused_untouched(
     written: Path, settings: StorageConfig
 ) -> None:
-    file = graph_file(written, settings.graph)
-    data = bytearray(file.read_bytes())
-    data[4:12] = (999).to_bytes(8, "little")  # both engines: four letters, then the version
-    file.write_bytes(data)
-    before = files(written)
-    with pytest.raises(SchemaError, match="another version of the engine"):
-        open_graph(written, settings)
-    assert files(written) == before
-
-
-def test_a_store_of_a_newer_version_is_refused_untouched(written: Path, settings: StorageConfig) -> None:
+    file, other = graph_file(written, settings.graph), "kuzu" if settings.graph == "ladybug" else "ladybug"
     store = open_graph(written, settings)
     store.set_meta({"schema_version": "99"})
     store.close()
-    before = files(written)
-    with pytest.raises(SchemaError, match="schema version 99, this HydraMem reads up to"):
-        open_graph(written, settings)
-    assert files(written) == before
-
-
-def test_the_other_engines_folder_is_refused_untouched(written: Path, settings: StorageConfig) -> None:
-    other = "kuzu" if settings.graph == "ladybug" else "ladybug"
+    refused(written, settings, SchemaError, "schema version 99, this HydraMem reads up to")
+    data = bytearray(file.read_bytes())
+    data[4:12] = (999).to_bytes(8, "little")  # both engines: four letters, then the version
+    file.write_bytes(data)
+    refused(written, settings, SchemaError, "another version of the engine")
     (written / "engine").write_text(f"{other}\n")
-    before = files(written)
-    with pytest.raises(StorageError, match=rf"'{other}'.*storage\.graph: {other}.*dump and load"):
-        open_graph(written, settings)
-    assert files(written) == before
+    refused(written, settings, StorageError, rf"'{other}'.*storage\.graph: {other}.*dump and load")
+
+
+def refused(folder: Path, settings: StorageConfig, error: type[StorageError], told: str) -> None:
+    before = files(folder)
+    with pytest.raises(error, match=told):
+        open_graph(folder, settings)
+    assert files(folder) == before
 
 
 def test_a_graph_that_is_not_ours_is_refused(tmp_path: Path, settings: StorageConfig) -> None:
@@ -231,19 +191,10 @@ def test_a_migration_that_fails_leaves_the_store_as_it_was(written: Path, settin
     store.close()
 
 
-@pytest.mark.parametrize(
-    ("limits", "key"),
-    [
-        ({"max_db_gb": 12}, "max_db_gb"),
-        ({"max_db_gb": 0}, "max_db_gb"),
-        ({"buffer_pool_mb": 1}, "buffer_pool_mb"),
-    ],
-)
-def test_impossible_limits_are_a_config_error(
-    tmp_path: Path, settings: StorageConfig, limits: dict, key: str
-) -> None:
-    with pytest.raises(ConfigError, match=f"storage.{key}"):
-        open_graph(tmp_path / "graph", replace(settings, **limits))
+def test_impossible_limits_are_a_config_error(tmp_path: Path, settings: StorageConfig) -> None:
+    for key, impossible in (("max_db_gb", 12), ("max_db_gb", 0), ("buffer_pool_mb", 1)):
+        with pytest.raises(ConfigError, match=f"storage.{key}"):
+            open_graph(tmp_path / "graph", replace(settings, **{key: impossible}))
 
 
 def test_a_folder_that_cannot_be_made_is_a_storage_error(tmp_path: Path, settings: StorageConfig) -> None:
@@ -252,19 +203,13 @@ def test_a_folder_that_cannot_be_made_is_a_storage_error(tmp_path: Path, setting
         open_graph(tmp_path / "file" / "graph", settings)
 
 
-def test_a_second_handle_in_the_process_is_refused(written: Path, settings: StorageConfig) -> None:
+@pytest.mark.costly  # a second process
+def test_a_second_handle_here_or_in_another_process_is_refused(
+    written: Path, settings: StorageConfig
+) -> None:
     store = open_graph(written, settings)
     with pytest.raises(StoreBusyError, match="already open in this process"):
         open_graph(written / ".." / written.name, settings)
-    store.write(write(chunks=(chunk("later"),)))
-    store.close()
-    again = open_graph(written, settings)
-    assert again.chunks(["later"])
-    again.close()
-
-
-def test_a_second_process_is_refused(written: Path, settings: StorageConfig) -> None:
-    store = open_graph(written, settings)
     run = _python(f"""
         from hydramem.core.errors import StoreBusyError
         try:
@@ -273,9 +218,14 @@ def test_a_second_process_is_refused(written: Path, settings: StorageConfig) -> 
             print(error)
     """)
     assert "another process holds it" in run
+    store.write(write(chunks=(chunk("later"),)))
     store.close()
+    again = open_graph(written, settings)
+    assert again.chunks(["later"])
+    again.close()
 
 
+@pytest.mark.costly  # a second process
 def test_a_fork_is_told_to_connect_again_and_harms_nothing(tmp_path: Path, settings: StorageConfig) -> None:
     run = _python(f"""
         import os, sys
@@ -301,6 +251,7 @@ def test_a_fork_is_told_to_connect_again_and_harms_nothing(tmp_path: Path, setti
     store.close()
 
 
+@pytest.mark.costly  # a second process
 def test_a_kill_between_writes_loses_nothing_acknowledged(tmp_path: Path, settings: StorageConfig) -> None:
     script = f"""
         store = open_graph(Path({str(tmp_path / "graph")!r}), settings)
@@ -337,14 +288,6 @@ def test_an_error_inside_a_write_rolls_all_of_it_back(written: Path, settings: S
     engine.close()
 
 
-def test_importing_the_store_imports_no_engine() -> None:
-    code = (
-        "import sys, hydramem.storage.cypher as c; print({'ladybug', 'kuzu', 'pyarrow'} & set(sys.modules))"
-    )
-    run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, cwd=ROOT)
-    assert run.stdout.strip() == "set()"
-
-
 def _command(script: str) -> list[str]:
     opening = f"""
         from pathlib import Path
@@ -353,7 +296,7 @@ def _command(script: str) -> list[str]:
         from hydramem.storage.cypher import open_graph
         from tests.storage.rows import chunk, document, entity, mention, write
         settings = StorageConfig(
-            graph={os.environ.get("HYDRAMEM_TEST_ENGINE", "ladybug")!r}, buffer_pool_mb=128, max_db_gb=8
+            graph={DISK_ENGINE!r}, buffer_pool_mb=128, max_db_gb=8
         )
     """
     return [sys.executable, "-c", textwrap.dedent(opening) + textwrap.dedent(script)]
@@ -365,7 +308,7 @@ def _python(script: str) -> str:
     return run.stdout
 
 
-@pytest.mark.skipif(ENGINE == "kuzu", reason="Kuzu leaves a torn end of its log out by itself")
+@pytest.mark.skipif(DISK_ENGINE == "kuzu", reason="Kuzu leaves a torn end of its log out by itself")
 def test_a_log_torn_by_a_kill_is_left_out_and_kept_aside(tmp_path: Path, settings: StorageConfig) -> None:
     store = open_graph(tmp_path / "live", settings)
     for number in range(20):
@@ -380,7 +323,7 @@ def test_a_log_torn_by_a_kill_is_left_out_and_kept_aside(tmp_path: Path, setting
     assert list((tmp_path / "killed").glob("*.torn-*"))
 
 
-@pytest.mark.skipif(ENGINE != "ladybug", reason="measured on LadybugDB")
+@pytest.mark.skipif(DISK_ENGINE != "ladybug", reason="measured on LadybugDB")
 def test_many_changes_take_little_beside_their_words(tmp_path: Path, settings: StorageConfig) -> None:
     store = open_graph(tmp_path / "graph", settings)
     store.write(Write(changes=tuple(record("note", project="p", target="c1") for _ in range(1500))))

@@ -17,7 +17,8 @@ def rows_of(graph: GraphStore, table: object) -> list[object]:
     return [row for batch in graph.scan(table) for row in batch]  # type: ignore[arg-type]
 
 
-def test_many_edges_are_created_replaced_and_told_apart(graph: GraphStore) -> None:
+@pytest.mark.costly  # as many as are sought at once, and some more
+def test_many_edges_are_created_replaced_told_apart_and_refused_whole(graph: GraphStore) -> None:
     chunks = tuple(chunk(f"c{n:04}") for n in range(MANY))
     entities = tuple(entity(f"e{n:04}", f"name {n}") for n in range(MANY))
     graph.write(write(chunks=chunks, entities=entities))
@@ -41,6 +42,10 @@ def test_many_edges_are_created_replaced_and_told_apart(graph: GraphStore) -> No
     assert {row.id: row for row in held} == expected and len(held) == len(expected)
     assert rows_of(graph, MENTIONS) == mentions
 
+    with pytest.raises(InvalidInputError, match="'absent'"):
+        graph.write(write(links=tuple(link(row.id, "absent") for row in chunks)))
+    assert rows_of(graph, LINKS) == links
+
 
 def test_what_differs_of_an_edge_is_set_and_no_more(graph: GraphStore) -> None:
     graph.write(write(chunks=(chunk(), chunk("c2")), entities=(entity(), entity("e2", "B"))))
@@ -56,12 +61,3 @@ def test_what_differs_of_an_edge_is_set_and_no_more(graph: GraphStore) -> None:
     assert rows_of(graph, LINKS) == [joined]
     image = json.loads(str(graph.changes()[-1].image))
     assert [columns for *_, columns in image["set"]["LINKS"]] == [{"weight": [0.5, 0.75]}]
-
-
-def test_many_edges_are_refused_whole(graph: GraphStore) -> None:
-    chunks = tuple(chunk(f"c{n:04}") for n in range(MANY))
-    links = tuple(link(row.id, "c0000") for row in chunks)
-    graph.write(write(chunks=chunks, links=links))
-    with pytest.raises(InvalidInputError, match="'absent'"):
-        graph.write(write(links=tuple(link(row.id, "absent") for row in chunks)))
-    assert rows_of(graph, LINKS) == list(links)
