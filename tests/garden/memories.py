@@ -14,8 +14,9 @@ from hydramem.llm.scripted_generator import ScriptedGenerator
 from hydramem.storage.changes import record
 from hydramem.storage.undo.row_images import TABLES
 from hydramem.storage.write import Write
+from tests.engines import ENGINE
 
-GIVEN = {"STORAGE_GRAPH": "memory", "EMBEDDING_MODEL": "hash", "MEMORY_COGNITIVE": "false"}
+GIVEN = {"STORAGE_GRAPH": ENGINE, "EMBEDDING_MODEL": "hash", "MEMORY_COGNITIVE": "false"}
 OPEN = {
     "VERIFICATION_ACCEPT_AT": "1.0",
     "VERIFICATION_REJECT_BELOW": "0.0",

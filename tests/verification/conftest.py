@@ -10,10 +10,11 @@ import pytest
 import hydramem
 from hydramem.core.settings.config_loading import load_config
 from hydramem.llm.scripted_generator import ScriptedGenerator
+from tests.engines import ENGINE
 
 # Memories are stored as given, so that the model is asked of relations alone.
-IN_MEMORY = {
-    "HYDRAMEM_STORAGE_GRAPH": "memory",
+GIVEN = {
+    "HYDRAMEM_STORAGE_GRAPH": ENGINE,
     "HYDRAMEM_EMBEDDING_MODEL": "hash",
     "HYDRAMEM_MEMORY_COGNITIVE": "false",
 }
@@ -29,7 +30,7 @@ def connect(tmp_path: Path) -> Iterator[Connect]:
         def opened(script: Any = None, **settings: str) -> hydramem.Memory:
             given = {f"HYDRAMEM_VERIFICATION_{name.upper()}": value for name, value in settings.items()}
             generator = None if script is None else ScriptedGenerator(script)
-            config = load_config(environment=IN_MEMORY | given)
+            config = load_config(environment=GIVEN | given)
             return stack.enter_context(hydramem.connect(tmp_path / "m", config=config, generator=generator))
 
         yield opened

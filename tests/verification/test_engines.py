@@ -1,18 +1,20 @@
 """Verification over the stores that a user has: what is decided is there after the folder was closed."""
 
-import os
 from pathlib import Path
+
+import pytest
 
 import hydramem
 from hydramem.core.settings.config_loading import load_config
 from hydramem.llm.scripted_generator import ScriptedGenerator
+from tests.engines import DISK_ENGINE
 from tests.verification.test_verify import OPEN, saying
 
-ENGINE = os.environ.get("HYDRAMEM_TEST_ENGINE", "ladybug")
 
-
+@pytest.mark.engine
+@pytest.mark.costly  # a store that is opened again
 def test_what_is_decided_lasts(tmp_path: Path):
-    settings = {"HYDRAMEM_STORAGE_GRAPH": ENGINE, "HYDRAMEM_EMBEDDING_MODEL": "hash"}
+    settings = {"HYDRAMEM_STORAGE_GRAPH": DISK_ENGINE, "HYDRAMEM_EMBEDDING_MODEL": "hash"}
     settings |= {f"HYDRAMEM_VERIFICATION_{name.upper()}": value for name, value in OPEN.items()}
     config = load_config(environment=settings)
     with hydramem.connect(tmp_path, config=config) as memory:

@@ -1,59 +1,52 @@
 """Labels for the edge scorers: what people said, as it stands now, and nothing that was decided otherwise."""
 
-import os
 from dataclasses import replace
-from pathlib import Path
 
 import numpy as np
-import pytest
 
-import hydramem
+from hydramem import Memory
 from hydramem.core.results.garden_results import Answer
 from hydramem.garden.edges.labelled_relations import LEAST, Labels, labels
 from hydramem.verification.first_stage.relation_arrays import Claims
-from tests.garden.memories import opened, put
+from tests.garden.memories import put
 from tests.garden.phases.prune.test_prune import claim, thing
 
-ENGINE = os.environ.get("HYDRAMEM_TEST_ENGINE", "ladybug")
 PAIRS = [(f"thing {one}", f"thing {one + 1}") for one in range(30)]
 
 
-def found(memory: hydramem.Memory) -> Labels:
+def found(memory: Memory) -> Labels:
     store = memory._use()
     return labels(store.graph, store.snapshots.of("default"))
 
 
-@pytest.mark.engine
-def test_answers_of_a_review_are_labels_until_they_are_undone(tmp_path: Path) -> None:
-    with opened(tmp_path, STORAGE_GRAPH=ENGINE) as memory:
-        open_ones = [claim(one, "knows", other, verdict="deferred") for one, other in PAIRS]
-        put(memory, entities=tuple(thing(f"thing {one}") for one in range(31)), relations=tuple(open_ones))
-        answers = [Answer(id=f"relation:{row.id}", yes=place < 8) for place, row in enumerate(open_ones)]
-        assert memory.review(answers[: LEAST - 1]).answered == LEAST - 1
-        assert len(found(memory)) == 0, "too few say more of what was asked than of the graph"
-        memory.review(answers[LEAST - 1 :])
-        said = found(memory)
-        assert len(said) == 30 and said.true.sum() == 8
-        nodes = memory._use().snapshots.of("default").nodes.ids
-        told = {(nodes[said.claims.subject[row]], bool(said.true[row])) for row in range(30)}
-        assert told == {(row.subject, place < 8) for place, row in enumerate(open_ones)}
-        memory.undo(memory.history(open_ones[29].id).entries[-1].run)
-        assert len(found(memory)) < 30
+def test_answers_of_a_review_are_labels_until_they_are_undone(memory: Memory) -> None:
+    open_ones = [claim(one, "knows", other, verdict="deferred") for one, other in PAIRS]
+    put(memory, entities=tuple(thing(f"thing {one}") for one in range(31)), relations=tuple(open_ones))
+    answers = [Answer(id=f"relation:{row.id}", yes=place < 8) for place, row in enumerate(open_ones)]
+    assert memory.review(answers[: LEAST - 1]).answered == LEAST - 1
+    assert len(found(memory)) == 0, "too few say more of what was asked than of the graph"
+    memory.review(answers[LEAST - 1 :])
+    said = found(memory)
+    assert len(said) == 30 and said.true.sum() == 8
+    nodes = memory._use().snapshots.of("default").nodes.ids
+    told = {(nodes[said.claims.subject[row]], bool(said.true[row])) for row in range(30)}
+    assert told == {(row.subject, place < 8) for place, row in enumerate(open_ones)}
+    memory.undo(memory.history(open_ones[29].id).entries[-1].run)
+    assert len(found(memory)) < 30
 
 
-def test_what_verification_or_a_model_decided_is_no_label(tmp_path: Path) -> None:
-    with opened(tmp_path) as memory:
-        rows = [
-            claim(one, "knows", other, verdict="accepted", verifier=verifier, layer="verified")
-            for (one, other), verifier in zip(PAIRS, ["srmkg:v1", "vog:model"] * 15, strict=True)
-        ]
-        rejected = [replace(row, verdict="rejected", state="archived") for row in rows[:15]]
-        put(
-            memory,
-            entities=tuple(thing(f"thing {one}") for one in range(31)),
-            relations=(*rejected, *rows[15:]),
-        )
-        assert len(found(memory)) == 0
+def test_what_verification_or_a_model_decided_is_no_label(memory: Memory) -> None:
+    rows = [
+        claim(one, "knows", other, verdict="accepted", verifier=verifier, layer="verified")
+        for (one, other), verifier in zip(PAIRS, ["srmkg:v1", "vog:model"] * 15, strict=True)
+    ]
+    rejected = [replace(row, verdict="rejected", state="archived") for row in rows[:15]]
+    put(
+        memory,
+        entities=tuple(thing(f"thing {one}") for one in range(31)),
+        relations=(*rejected, *rows[15:]),
+    )
+    assert len(found(memory)) == 0
 
 
 def test_labels_weigh_more_than_what_is_drawn_and_never_most() -> None:

@@ -19,7 +19,7 @@ pytest.importorskip("psycopg", reason="needs the extra `postgres`")
 
 import psycopg
 
-import hydramem
+from hydramem import Memory
 from hydramem.core.errors import StorageError, StoreBusyError
 from hydramem.core.results.garden_results import Gardened
 from hydramem.ingest.documents.ingest import Progress
@@ -44,7 +44,7 @@ def schema(monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
 
 
 @contextmanager
-def filled(folder: Path, schema: str) -> Iterator[hydramem.Memory]:
+def filled(folder: Path, schema: str) -> Iterator[Memory]:
     """Open a memory on the server that holds what a night archives."""
     with opened(folder, STORAGE_GRAPH="postgres", STORAGE_DATABASE_SCHEMA=schema) as memory:
         notes = {f"c_{number}": f"Name{number} is away until further notice." for number in range(EXPIRED)}
@@ -53,7 +53,7 @@ def filled(folder: Path, schema: str) -> Iterator[hydramem.Memory]:
         yield memory
 
 
-def archived(memory: hydramem.Memory) -> int:
+def archived(memory: Memory) -> int:
     return sum(row.state == "archived" for row in rows(memory)["Chunk"])
 
 
@@ -91,7 +91,7 @@ def node(schema: str) -> PostgresGraph:
     return open_postgres_graph(Database(server_address(), schema=schema, most_connections=4))
 
 
-def check_finished(memory: hydramem.Memory, run: str | None) -> None:
+def check_finished(memory: Memory, run: str | None) -> None:
     """Check that a night finishes what one left, and that one undo takes all of it back."""
     after = night(memory, "prune")
     assert (after.state, after.resumed_run) == ("completed", run)
@@ -124,7 +124,7 @@ def test_a_night_that_loses_its_lock_takes_it_again(tmp_path: Path, schema: str)
     assert held_again and not set(held_again) & set(before)
 
 
-def interrupted(memory: hydramem.Memory) -> Gardened:
+def interrupted(memory: Memory) -> Gardened:
     (report,) = memory.garden(status=True)
     assert report.state == "interrupted" and report.notes
     return report

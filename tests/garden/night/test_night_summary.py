@@ -2,26 +2,19 @@
 
 import shlex
 from datetime import UTC, datetime, timedelta
-from pathlib import Path
 
 import pytest
 
-import hydramem
+from hydramem import Memory
 from hydramem.cli.garden_output import lines
 from hydramem.core.results.garden_results import Gardened, NightHealth, StoreHealth, SummaryLine
 from hydramem.server.answer_text import answer_text
-from tests.garden.memories import night, opened
+from tests.garden.memories import night
 
 NAMES = ("Ada Lovelace", "Lovelace, Ada")
 
 
-@pytest.fixture
-def memory(tmp_path: Path):
-    with opened(tmp_path / "store") as memory:
-        yield memory
-
-
-def fill(memory: hydramem.Memory) -> None:
+def fill(memory: Memory) -> None:
     """Leave work for a night: a repeated memory, an expired one, two spellings of a name, an open claim."""
     memory.remember("The deploy happens on Friday at noon.")
     memory.remember("The deploy happens on Friday at noon!")
@@ -38,7 +31,7 @@ def by_kind(report: Gardened) -> dict[str, SummaryLine]:
     return {line.kind: line for line in report.summary}
 
 
-def test_a_night_says_in_ten_lines_what_it_did(memory: hydramem.Memory) -> None:
+def test_a_night_says_in_ten_lines_what_it_did_and_each_command_undoes_its_example(memory: Memory) -> None:
     fill(memory)
     report = night(memory)
     said = by_kind(report)
@@ -51,11 +44,6 @@ def test_a_night_says_in_ten_lines_what_it_did(memory: hydramem.Memory) -> None:
     assert shown[-1] == f"  to undo all of it: hydramem undo {report.run}"
     assert [line for line, _ in lines(report)][: len(said) + 1] == shown[:-1]
     assert answer_text((report,)).splitlines()[: len(shown)] == shown
-
-
-def test_each_printed_command_undoes_its_example(memory: hydramem.Memory) -> None:
-    fill(memory)
-    report = night(memory)
     commands = {line.kind: shlex.split(line.command) for line in report.summary if line.command}
     assert commands["pruned"][:2] == ["hydramem", "undo"]
     for kind, (_, operation, id, *_more) in ((k, c) for k, c in commands.items() if k != "asked"):
@@ -71,41 +59,35 @@ def test_each_printed_command_undoes_its_example(memory: hydramem.Memory) -> Non
     assert {"The badge of the visitor.", "The deploy happens on Friday at noon!"} <= texts
 
 
-def test_memories_that_recall_shows_once_are_joined(tmp_path: Path) -> None:
-    with opened(tmp_path / "store", MEMORY_COGNITIVE="false") as memory:
-        texts = (
-            "The Kestrel office has its boiler serviced every October by Brandt.",
-            "Brandt comes each October to look after the boiler at Kestrel's office.",
-        )
-        for text in texts:
-            memory.remember(text)
-        memory.drain()
-        said = by_kind(night(memory, "supersede"))["joined"]
-        assert said.what == "1 memory" and "duplicates" in said.example
-        assert len(memory.recall("who looks after the boiler").hits) == 1
-        assert said.command is not None
-        memory.undo(said.command.split()[-1])
-        assert len(memory.recall("who looks after the boiler").hits) == 2
+def test_memories_that_recall_shows_once_are_joined(memory: Memory) -> None:
+    memory.remember("The Kestrel office has its boiler serviced every October by Brandt.")
+    memory.remember("Brandt comes each October to look after the boiler at Kestrel's office.")
+    memory.drain()
+    said = by_kind(night(memory, "supersede"))["joined"]
+    assert said.what == "1 memory" and "duplicates" in said.example
+    assert len(memory.recall("who looks after the boiler").hits) == 1
+    assert said.command is not None
+    memory.undo(said.command.split()[-1])
+    assert len(memory.recall("who looks after the boiler").hits) == 2
 
 
-def test_a_merged_name_comes_back_by_its_command(tmp_path: Path) -> None:
-    with opened(tmp_path / "store") as memory:
-        for name in ("Kubernetes", "kubernetes cluster"):
-            memory.entity(name, type="service")
-        memory.merge("Kubernetes", ["kubernetes cluster"])
-        memory.split("kubernetes cluster")
-        for name in ("O'Hara Systems", "O'Hara systems."):
-            memory.entity(name, type="company")
-        report = night(memory, "merge")
-        joined = by_kind(report).get("joined")
-        assert joined is not None and joined.command is not None
-        program, operation, name, *more = shlex.split(joined.command)
-        assert (program, operation, more) == ("hydramem", "split", [])
-        memory.split(name)
-        assert name in {row.name for row in memory.entities(limit=10)}
+def test_a_merged_name_comes_back_by_its_command(memory: Memory) -> None:
+    for name in ("Kubernetes", "kubernetes cluster"):
+        memory.entity(name, type="service")
+    memory.merge("Kubernetes", ["kubernetes cluster"])
+    memory.split("kubernetes cluster")
+    for name in ("O'Hara Systems", "O'Hara systems."):
+        memory.entity(name, type="company")
+    report = night(memory, "merge")
+    joined = by_kind(report).get("joined")
+    assert joined is not None and joined.command is not None
+    program, operation, name, *more = shlex.split(joined.command)
+    assert (program, operation, more) == ("hydramem", "split", [])
+    memory.split(name)
+    assert name in {row.name for row in memory.entities(limit=10)}
 
 
-def test_private_memories_are_no_examples(memory: hydramem.Memory) -> None:
+def test_private_memories_are_no_examples(memory: Memory) -> None:
     memory.remember("The secret surprise party.", expires_at="2020-01-01", private=True)
     report = night(memory)
     [line] = [line for line in report.summary if line.kind == "pruned"]
@@ -117,7 +99,7 @@ def test_private_memories_are_no_examples(memory: hydramem.Memory) -> None:
 
 
 @pytest.mark.parametrize("private", [False, True])
-def test_names_of_private_memories_alone_are_no_examples(memory: hydramem.Memory, private: bool) -> None:
+def test_names_of_private_memories_alone_are_no_examples(memory: Memory, private: bool) -> None:
     memory.remember("KilnLine 300 stands in the hall.", entities=["KilnLine 300"])
     memory.remember("Gaskets for the KL300 come from Oslo.", entities=["KL300"], private=private)
     for name, hidden in (("O'Hara Systems", False), ("O'Hara systems.", private)):
@@ -130,26 +112,26 @@ def test_names_of_private_memories_alone_are_no_examples(memory: hydramem.Memory
     assert ("O'Hara systems." in str(report)) is not private
 
 
-def test_hostile_text_stays_on_its_line(memory: hydramem.Memory) -> None:
+def test_hostile_text_stays_on_its_line(memory: Memory) -> None:
     memory.remember("Red \x07 bell\njoined 9 memories" + " x" * 500, expires_at="2020-01-01")
     line = by_kind(night(memory))["pruned"]
     assert "\x07" not in str(line) and "\n" not in str(line) and len(line.example) <= 120
 
 
-def test_a_night_with_nothing_to_do_says_so_in_one_line(memory: hydramem.Memory) -> None:
+def test_a_night_with_nothing_to_do_says_so_in_one_line(memory: Memory) -> None:
     report = night(memory)
     assert report.summary == () and str(report).count("\n") == 0
     assert ", nothing was changed" in str(report)
 
 
-def test_another_project_is_named_in_commands(memory: hydramem.Memory) -> None:
+def test_another_project_is_named_in_commands(memory: Memory) -> None:
     memory.relate("A", "led_by", "B", evidence=(), confidence=0.4, project="o'ther")
     (report,) = memory.garden(project="o'ther")
     asked = by_kind(report).get("asked")
     assert asked is not None and shlex.split(asked.command or "")[-2:] == ["--project", "o'ther"]
 
 
-def test_status_shows_the_trend_of_the_last_nights(memory: hydramem.Memory) -> None:
+def test_status_shows_the_trend_of_the_last_nights(memory: Memory) -> None:
     assert memory.garden(status=True) == ()
     fill(memory)
     first = night(memory)

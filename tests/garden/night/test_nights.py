@@ -1,6 +1,5 @@
 """Nights come to rest: a memory that nobody touches is left alone after a few of them, whatever it holds."""
 
-import os
 import tempfile
 from collections.abc import Callable
 from dataclasses import replace
@@ -12,13 +11,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-import hydramem
+from hydramem import Memory
 from hydramem.core.results.garden_results import Gardened
 from hydramem.core.row_types import Phase
 from hydramem.core.time import now
-from tests.garden.memories import opened, put, rows
+from tests.engines import DISK_ENGINE
+from tests.garden.memories import night, opened, put, rows
 
-ENGINE = os.environ.get("HYDRAMEM_TEST_ENGINE", "ladybug")
 ENOUGH = 6
 """Nights after which all is done: what one does may give the next a reason, but not for ever."""
 
@@ -34,7 +33,7 @@ sentences = st.builds(
     st.sampled_from(VERBS),
     st.sampled_from(PLACES),
 )
-Act = Callable[[hydramem.Memory], object]
+Act = Callable[[Memory], object]
 
 
 def remembers(text: str, *, days: int, scope: str, kind: str) -> Act:
@@ -47,7 +46,7 @@ def expires(text: str) -> Act:
 
 
 def recalls(sessions: int, query: str) -> Act:
-    def act(memory: hydramem.Memory) -> None:
+    def act(memory: Memory) -> None:
         for number in range(sessions):
             with memory.during(f"chat {number}"):
                 memory.recall(query, limit=3)
@@ -60,7 +59,7 @@ def relates(one: str, verb: str, other: str) -> Act:
 
 
 def ingests(texts: list[str]) -> Act:
-    def act(memory: hydramem.Memory) -> None:
+    def act(memory: Memory) -> None:
         with tempfile.TemporaryDirectory() as folder:
             file = Path(folder) / "page.md"
             file.write_text("# Page\n\n" + "\n\n".join(texts), encoding="utf-8")
@@ -69,7 +68,7 @@ def ingests(texts: list[str]) -> Act:
     return act
 
 
-def ages(memory: hydramem.Memory) -> None:
+def ages(memory: Memory) -> None:
     """Let everything that is there have been recorded long ago."""
     found, ago = rows(memory), timedelta(days=200)
 
@@ -98,7 +97,7 @@ acts = st.one_of(
 )
 
 
-def tended(memory: hydramem.Memory) -> Gardened:
+def tended(memory: Memory) -> Gardened:
     (report,) = memory.garden(phases=get_args(Phase))
     return report
 
@@ -107,7 +106,7 @@ def proposed(report: Gardened) -> list[tuple[str, str, str]]:
     return [(each.phase, each.action, each.text) for each in report.changes]
 
 
-def rests(memory: hydramem.Memory) -> None:
+def rests(memory: Memory) -> None:
     for _ in range(ENOUGH):
         tended(memory)
     before = rows(memory)
@@ -130,9 +129,8 @@ def test_whatever_a_memory_holds_nights_come_to_rest(story: list[Act]) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("engine", ["memory", ENGINE])
-def test_nights_on_a_store_come_to_rest(tmp_path: Path, engine: str) -> None:
-    with opened(tmp_path, STORAGE_GRAPH=engine, MEMORY_COGNITIVE="true") as memory:
+def test_nights_on_a_store_come_to_rest(tmp_path: Path) -> None:
+    with opened(tmp_path, STORAGE_GRAPH=DISK_ENGINE, MEMORY_COGNITIVE="true") as memory:
         for act in (
             remembers("Nobody asked for this note.", days=0, scope="/", kind="fact"),
             ages,
@@ -149,21 +147,18 @@ def test_nights_on_a_store_come_to_rest(tmp_path: Path, engine: str) -> None:
         rests(memory)
 
 
-def test_copies_are_made_one_in_a_night_and_last_as_long_as_any(tmp_path: Path) -> None:
+def test_copies_are_made_one_in_a_night_and_last_as_long_as_any(memory: Memory) -> None:
     soon = now() + timedelta(days=1)
-    with opened(tmp_path) as memory:
-        for number in range(5):
-            memory.remember(
-                f"The spare bike is number 4711{'.' * number}", expires_at=soon if number else None
-            )
-        report = tended(memory)
-        assert [(each.action, each.phase) for each in report.changes] == [("merge", "merge")]
-        assert "and 3 more are one with" in report.changes[0].text
-        (left,) = [row for row in rows(memory)["Chunk"] if row.state == "active"]
-        assert left.expires_at is None
-        memory.undo(report.run)
-        assert [row.state for row in rows(memory)["Chunk"]] == ["active"] * 5
-        assert proposed(tended(memory)) == []
+    for number in range(4):
+        memory.remember(f"The spare bike is number 4711{'.' * number}", expires_at=soon if number else None)
+    report = night(memory, "merge", "prune")
+    assert [(each.action, each.phase) for each in report.changes] == [("merge", "merge")]
+    assert "and 2 more are one with" in report.changes[0].text
+    (left,) = [row for row in rows(memory)["Chunk"] if row.state == "active"]
+    assert left.expires_at is None
+    memory.undo(report.run)
+    assert [row.state for row in rows(memory)["Chunk"]] == ["active"] * 4
+    assert night(memory, "merge", "prune").changes == ()
 
 
 def test_what_is_told_again_for_good_does_not_expire(tmp_path: Path) -> None:
@@ -177,10 +172,9 @@ def test_what_is_told_again_for_good_does_not_expire(tmp_path: Path) -> None:
         assert [row.expires_at for row in rows(memory)["Chunk"]] == [None, None]
 
 
-def test_what_expired_is_merged_with_nothing(tmp_path: Path) -> None:
-    with opened(tmp_path) as memory:
-        expires("The spare bike is number 4711.")(memory)
-        memory.remember("The spare bike is number 4711. For now")
-        assert [each.phase for each in tended(memory).changes] == ["prune"]
-        (left,) = [row for row in rows(memory)["Chunk"] if row.state == "active"]
-        assert left.text == "The spare bike is number 4711. For now"
+def test_what_expired_is_merged_with_nothing(memory: Memory) -> None:
+    expires("The spare bike is number 4711.")(memory)
+    memory.remember("The spare bike is number 4711. For now")
+    assert [each.phase for each in tended(memory).changes] == ["prune"]
+    (left,) = [row for row in rows(memory)["Chunk"] if row.state == "active"]
+    assert left.text == "The spare bike is number 4711. For now"

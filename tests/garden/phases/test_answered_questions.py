@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-import hydramem
+from hydramem import Memory
 from hydramem.core.inputs import SaidTurn
 from hydramem.core.row_types import Link
 from tests.garden.memories import night, opened, rows
@@ -15,7 +15,7 @@ ASKED = "mower, no way in"
 AGAIN = "There is no way in to the mower"
 
 
-def ask(memory: hydramem.Memory, session: str, question: str, answer: str, *, private: bool = False) -> None:
+def ask(memory: Memory, session: str, question: str, answer: str, *, private: bool = False) -> None:
     """Recall both memories in a session, which then answers a question; both are captured."""
     with memory.during(session):
         memory.recall("key of the shed, chapel door")
@@ -23,36 +23,33 @@ def ask(memory: hydramem.Memory, session: str, question: str, answer: str, *, pr
     memory.capture(session, said, private=private)
 
 
-def answers(memory: hydramem.Memory) -> list[Link]:
+def answers(memory: Memory) -> list[Link]:
     return [link for link in rows(memory)["LINKS"] if link.type == "answers"]
 
 
-def order(memory: hydramem.Memory, query: str) -> list[str]:
+def order(memory: Memory, query: str) -> list[str]:
     return [hit.text for hit in memory.recall(query).hits]
 
 
-def test_a_night_links_what_answered_to_the_question_and_recall_lets_it_gain(tmp_path: Path) -> None:
-    with opened(tmp_path) as memory:
-        key, _ = memory.remember(KEY), memory.remember(OTHER)
-        ask(memory, "monday", ASKED, f"Sure. {KEY}")
-        memory.drain()
-        with memory.during(None):
-            before = order(memory, AGAIN)
-        report = night(memory, "reuse")
-        [link] = answers(memory)
-        [turn] = [row for row in rows(memory)["Chunk"] if row.text == ASKED]
-        assert (link.source, link.target, link.weight) == (key.id, turn.id, 1.0)
-        assert "answers" in next(change.text for change in report.changes if change.target == link.id)
-        with memory.during(None):
-            after = memory.recall(AGAIN).hits
-        assert before[0] == ASKED and after[0].text == KEY
-        assert after[0].scores["answered"] > 0 and "answered a question like it before" in after[0].why
-        assert not after[0].links and not memory.get(key.id).links, (
-            "a question is no memory that it is linked to"
-        )
-        with memory.during(None):
-            assert "answered" not in memory.recall("a new roof").hits[0].scores
-        assert not [each for each in night(memory, "reuse").changes if each.target == link.id]
+def test_a_night_links_what_answered_to_the_question_and_recall_lets_it_gain(memory: Memory) -> None:
+    key, _ = memory.remember(KEY), memory.remember(OTHER)
+    ask(memory, "monday", ASKED, f"Sure. {KEY}")
+    memory.drain()
+    with memory.during(None):
+        before = order(memory, AGAIN)
+    report = night(memory, "reuse")
+    [link] = answers(memory)
+    [turn] = [row for row in rows(memory)["Chunk"] if row.text == ASKED]
+    assert (link.source, link.target, link.weight) == (key.id, turn.id, 1.0)
+    assert "answers" in next(change.text for change in report.changes if change.target == link.id)
+    with memory.during(None):
+        after = memory.recall(AGAIN).hits
+    assert before[0] == ASKED and after[0].text == KEY
+    assert after[0].scores["answered"] > 0 and "answered a question like it before" in after[0].why
+    assert not after[0].links and not memory.get(key.id).links, "a question is no memory that it is linked to"
+    with memory.during(None):
+        assert "answered" not in memory.recall("a new roof").hits[0].scores
+    assert not [each for each in night(memory, "reuse").changes if each.target == link.id]
 
 
 @pytest.mark.parametrize(
@@ -64,60 +61,56 @@ def test_a_night_links_what_answered_to_the_question_and_recall_lets_it_gain(tmp
     ],
 )
 def test_nothing_is_learned_without_an_answer_or_in_private_or_from_a_long_turn(
-    tmp_path: Path, question: str, answer: str, private: bool
+    memory: Memory, question: str, answer: str, private: bool
 ) -> None:
-    with opened(tmp_path) as memory:
-        memory.remember(KEY)
-        ask(memory, "monday", question, answer, private=private)
-        night(memory, "reuse")
-        assert not answers(memory)
+    memory.remember(KEY)
+    ask(memory, "monday", question, answer, private=private)
+    night(memory, "reuse")
+    assert not answers(memory)
 
 
-def test_an_id_in_an_answer_tells_that_the_memory_was_used(tmp_path: Path) -> None:
-    with opened(tmp_path) as memory:
-        key = memory.remember(KEY)
-        ask(memory, "monday", ASKED, f"It is in your memory, see {key.id}.")
-        night(memory, "reuse")
-        assert [link.source for link in answers(memory)] == [key.id]
+def test_an_id_in_an_answer_tells_that_the_memory_was_used(memory: Memory) -> None:
+    key = memory.remember(KEY)
+    ask(memory, "monday", ASKED, f"It is in your memory, see {key.id}.")
+    night(memory, "reuse")
+    assert [link.source for link in answers(memory)] == [key.id]
 
 
-def test_what_a_session_did_not_recall_is_not_what_it_used(tmp_path: Path) -> None:
-    with opened(tmp_path) as memory:
-        memory.remember(KEY)
-        said = [SaidTurn(author="user", text=ASKED), SaidTurn(author="assistant", text=KEY)]
-        memory.capture("monday", said)
-        night(memory, "reuse")
-        assert not answers(memory)
+def test_what_a_session_did_not_recall_is_not_what_it_used(memory: Memory) -> None:
+    memory.remember(KEY)
+    said = [SaidTurn(author="user", text=ASKED), SaidTurn(author="assistant", text=KEY)]
+    memory.capture("monday", said)
+    night(memory, "reuse")
+    assert not answers(memory)
 
 
 @pytest.mark.parametrize("forgotten", ["memory", "question", "night"])
 def test_what_was_learned_ends_with_the_memory_the_question_or_the_night(
-    tmp_path: Path, forgotten: str
+    memory: Memory, forgotten: str
 ) -> None:
-    with opened(tmp_path) as memory:
-        key = memory.remember(KEY)
-        memory.remember(OTHER)
-        ask(memory, "monday", ASKED, KEY)
-        report = night(memory, "reuse")
-        [link] = answers(memory)
-        match forgotten:
-            case "memory":
-                memory.forget(key.id)
-            case "question":
-                memory.forget(link.target)
-            case "night":
-                memory.undo(report.run)
-        with memory.during(None):
-            assert not any("answered" in hit.scores for hit in memory.recall(AGAIN).hits)
-        night(memory, "reuse")
-        with memory.during(None):
-            assert not any("answered" in hit.scores for hit in memory.recall(AGAIN).hits), (
-                "nor is it learned again"
-            )
+    key = memory.remember(KEY)
+    memory.remember(OTHER)
+    ask(memory, "monday", ASKED, KEY)
+    report = night(memory, "reuse")
+    [link] = answers(memory)
+    match forgotten:
+        case "memory":
+            memory.forget(key.id)
+        case "question":
+            memory.forget(link.target)
+        case "night":
+            memory.undo(report.run)
+    with memory.during(None):
+        assert not any("answered" in hit.scores for hit in memory.recall(AGAIN).hits)
+    night(memory, "reuse")
+    with memory.during(None):
+        assert not any("answered" in hit.scores for hit in memory.recall(AGAIN).hits), (
+            "nor is it learned again"
+        )
 
 
 def test_an_erased_question_takes_what_was_learned_with_it_and_a_dump_keeps_it(tmp_path: Path) -> None:
-    with opened(tmp_path / "a", STORAGE_GRAPH="ladybug") as memory:
+    with opened(tmp_path / "a") as memory:
         memory.remember(KEY)
         ask(memory, "monday", ASKED, KEY)
         night(memory, "reuse")

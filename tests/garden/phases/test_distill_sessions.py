@@ -1,34 +1,31 @@
 """The phase distill: sessions become memories at night, once, within the budget and in the night's run."""
 
-import os
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-import hydramem
+from hydramem import Memory
 from hydramem.core.errors import ModelUnavailableError
 from hydramem.ingest.memories.sessions import SaidTurn
 from hydramem.operations import OPERATIONS, call
 from tests.garden.memories import night, opened, rows
 from tests.memory_api.test_distill import MOVED, Model, fact
 
-ENGINE = os.environ.get("HYDRAMEM_TEST_ENGINE", "ladybug")
 GHENT = fact(MOVED, 1, quote="moved to Ghent")
 
 
-def say(memory: hydramem.Memory, session: str, text: str) -> None:
+def say(memory: Memory, session: str, text: str) -> None:
     memory.capture(session, [SaidTurn(author="user", text=text)])
 
 
-def facts(memory: hydramem.Memory) -> list[str]:
+def facts(memory: Memory) -> list[str]:
     return [row.text for row in memory.memories(kinds=["fact"])]
 
 
-@pytest.mark.parametrize("engine", ["memory", ENGINE])
-def test_every_session_is_distilled_once_and_a_night_is_undone_whole(tmp_path: Path, engine: str) -> None:
+def test_every_session_is_distilled_once_and_a_night_is_undone_whole(tmp_path: Path) -> None:
     model = Model([GHENT], [])
-    with opened(tmp_path, model, STORAGE_GRAPH=engine) as memory:
+    with opened(tmp_path, model) as memory:
         say(memory, "one", "We moved to Ghent.")
         say(memory, "two", "Nothing new.")
         done = night(memory, "distill")
@@ -53,11 +50,10 @@ def test_of_a_plan_nothing_is_written_and_no_model_asked(tmp_path: Path) -> None
         assert (rows(memory), model.prompts) == (before, [])
 
 
-def test_without_a_model_sessions_stay_logs(tmp_path: Path) -> None:
-    with opened(tmp_path) as memory:
-        say(memory, "one", "We moved to Ghent.")
-        done = night(memory, "distill")
-        assert (done.state, done.run, facts(memory)) == ("completed", None, [])
+def test_without_a_model_sessions_stay_logs(memory: Memory) -> None:
+    say(memory, "one", "We moved to Ghent.")
+    done = night(memory, "distill")
+    assert (done.state, done.run, facts(memory)) == ("completed", None, [])
 
 
 @pytest.mark.parametrize(

@@ -4,6 +4,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from hydramem.garden.phases.lasting_communities import successors
+from tests.examples import FEW
 
 GROUPS = st.lists(st.integers(0, 5), max_size=40).map(
     lambda homes: [
@@ -17,12 +18,14 @@ def named(groups: list[tuple[str, ...]]) -> dict[str, tuple[str, ...]]:
     return {f"g{place}": members for place, members in enumerate(groups)}
 
 
+@FEW
 @given(GROUPS)
 def test_what_has_not_changed_goes_on(groups: list[tuple[str, ...]]) -> None:
     found = successors(groups, named(groups))
     assert found == {place: (f"g{place}", 1.0) for place in range(len(groups))}
 
 
+@FEW
 @given(GROUPS, GROUPS)
 def test_each_goes_on_in_one_and_order_does_not_matter(
     groups: list[tuple[str, ...]], before: list[tuple[str, ...]]

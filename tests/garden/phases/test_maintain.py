@@ -1,13 +1,13 @@
 """The upkeep of a night: what it does, what it says of what failed, and communities that last."""
 
 import json
-import os
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from hydramem import Memory
 from hydramem.core.config import Config
 from hydramem.core.errors import ModelUnavailableError, StorageError
 from hydramem.core.results.garden_results import Gardened, PhaseReport
@@ -19,10 +19,10 @@ from hydramem.garden.phases.lasting_communities import FILE, lasting, read_group
 from hydramem.garden.phases.maintain import Upkeep, maintain
 from hydramem.garden.proposals.phase_context import Budget, PhaseContext
 from hydramem.storage.repair.compare_stores import Sampled
+from tests.engines import DISK_ENGINE
 from tests.garden.memories import night, opened, put
 from tests.storage.rows import entity, relation
 
-ENGINE = os.environ.get("HYDRAMEM_TEST_ENGINE", "ladybug")
 BANDS = (("Ada", "Bea", "Cleo", "Dora"), ("Xaver", "Yul", "Zoe", "Walt"))
 
 
@@ -52,15 +52,14 @@ def test_a_night_of_upkeep(tmp_path: Path) -> None:
     assert report.counts["communities"] == 2 and report.counts["rows_compared"] == 1
 
 
-def test_what_differs_is_told(tmp_path: Path) -> None:
-    with opened(tmp_path) as memory:
-        kept = [memory.remember(f"Note {number}.").id for number in range(3)]
-        memory._use().vectors.remove(chunks=kept[:1])
-        report = upkeep_of(night(memory, "maintain"))
-        assert report.state == "partial" and report.counts["rows_differing"] == 1
-        assert "doctor --fix" in " ".join(report.notes)
-        memory.doctor(fix=True)
-        assert upkeep_of(night(memory, "maintain")).state == "completed"
+def test_what_differs_is_told(memory: Memory) -> None:
+    kept = [memory.remember(f"Note {number}.").id for number in range(3)]
+    memory._use().vectors.remove(chunks=kept[:1])
+    report = upkeep_of(night(memory, "maintain"))
+    assert report.state == "partial" and report.counts["rows_differing"] == 1
+    assert "doctor --fix" in " ".join(report.notes)
+    memory.doctor(fix=True)
+    assert upkeep_of(night(memory, "maintain")).state == "completed"
 
 
 def test_one_thing_that_fails_does_not_cost_the_others(tmp_path: Path) -> None:
@@ -112,13 +111,12 @@ def test_a_community_keeps_its_id_when_another_leads(tmp_path: Path) -> None:
     assert all(before[id] < after[id] for id in before)
 
 
-def test_a_community_is_of_its_project(tmp_path: Path) -> None:
-    with opened(tmp_path) as memory:
-        put(memory, **bands(*BANDS))
-        night(memory, "maintain")
-        assert memory.communities(project="other") == ()
-        homes = {node.name: node.community for node in memory.graph(chunks=False).nodes}
-        assert homes["Ada"] == homes["Bea"] != homes["Zoe"] and homes["Ada"]
+def test_a_community_is_of_its_project(memory: Memory) -> None:
+    put(memory, **bands(*BANDS))
+    night(memory, "maintain")
+    assert memory.communities(project="other") == ()
+    homes = {node.name: node.community for node in memory.graph(chunks=False).nodes}
+    assert homes["Ada"] == homes["Bea"] != homes["Zoe"] and homes["Ada"]
 
 
 def test_a_model_names_them_once(tmp_path: Path) -> None:
@@ -139,21 +137,10 @@ def test_a_model_names_them_once(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    "reply",
-    [
-        ModelUnavailableError("gone"),
-        "no JSON",
-        GroupReply(name="", summary=""),
-        {"name": "x\x07", "summary": ""},
-    ],
+    "reply", [ModelUnavailableError("gone"), "no JSON", GroupReply(name="", summary=""), {"name": "x\x07"}]
 )
 def test_a_model_that_fails_is_told_of_and_costs_the_name_alone(reply: Any, tmp_path: Path) -> None:
-    def fails(prompt: Any) -> Any:
-        if isinstance(reply, Exception):
-            raise reply
-        return reply
-
-    with opened(tmp_path, fails) as memory:
+    with opened(tmp_path, [reply] * 9) as memory:
         put(memory, **bands(*BANDS))
         report = upkeep_of(night(memory, "maintain"))
         assert report.state == "partial" and report.counts["communities"] == 2
@@ -176,13 +163,14 @@ def test_a_damaged_file_is_an_error_that_says_what_to_do(tmp_path: Path) -> None
             read_groups(tmp_path)
 
 
+@pytest.mark.costly  # copies of a store on disk
 def test_only_the_last_project_of_a_night_makes_a_backup(tmp_path: Path) -> None:
-    engine = {"STORAGE_GRAPH": ENGINE, "STORAGE_BUFFER_POOL_MB": "128", "GARDEN_BACKUPS": "2"}
+    engine = {"STORAGE_GRAPH": DISK_ENGINE, "STORAGE_BUFFER_POOL_MB": "128", "GARDEN_BACKUPS": "1"}
     with opened(tmp_path / "store", **engine) as memory:
         for project in ("one", "two"):
             memory.remember("Ada calls Bea.", project=project)
-        for _ in range(3):
+        for _ in range(2):
             reports = memory.garden(phases=("maintain",), all_projects=True)
         backed = ["bytes_backed_up" in upkeep_of(report).counts for report in reports]
     assert backed == [False, True]
-    assert len(list((tmp_path / "store" / "backups").iterdir())) == 2
+    assert len(list((tmp_path / "store" / "backups").iterdir())) == 1

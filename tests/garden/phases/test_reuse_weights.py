@@ -1,6 +1,5 @@
 """The phase reuse: what several sessions recalled gains, what stands alone fades, and nothing creeps."""
 
-import os
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -9,14 +8,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-import hydramem
+from hydramem import Memory
 from hydramem.core.row_types import ANSWERS, MAY_BE, Chunk, Link, Mention, Times
 from hydramem.core.time import now
 from hydramem.garden.phases.reuse_weights import LEAST, MOST, REUSE, base_of, faded, gained
 from tests.garden.memories import night, opened, put, rows
 from tests.storage.rows import chunk, entity, relation
 
-ENGINE = os.environ.get("HYDRAMEM_TEST_ENGINE", "ladybug")
 SHARES = st.floats(0, 1)
 OLD = datetime.now(UTC).replace(microsecond=0) - timedelta(days=200)
 
@@ -26,13 +24,13 @@ def memory_of(id: str, **fields: object) -> Chunk:
     return chunk(id, text=f"Note {id}.", **(given | fields))
 
 
-def recall_in(memory: hydramem.Memory, *sessions: str, query: str = "Note c1.") -> None:
+def recall_in(memory: Memory, *sessions: str, query: str = "Note c1.") -> None:
     for name in sessions:
         with memory.during(name):
             memory.recall(query, limit=1)
 
 
-def importance(memory: hydramem.Memory) -> dict[str, float]:
+def importance(memory: Memory) -> dict[str, float]:
     return {row.id: row.importance for row in rows(memory)["Chunk"]}
 
 
@@ -55,36 +53,29 @@ def test_what_fades_keeps_a_floor_and_never_gains(base: float, days: int, after:
     assert days > after or value == base
 
 
-def test_half_is_left_after_a_half_life() -> None:
-    assert faded(0.8, timedelta(days=60), timedelta(days=30)) == pytest.approx(0.4)
+def test_what_two_sessions_recalled_gains_once(memory: Memory) -> None:
+    put(memory, chunks=(memory_of("c1"),))
+    memory.doctor(fix=True)
+    recall_in(memory, "monday")
+    assert night(memory, "reuse").phases[0].proposals == 0
+    recall_in(memory, "tuesday")
+    report = night(memory, "reuse")
+    [told] = report.changes
+    assert told.reason == "It was recalled in 2 sessions." and told.target == "c1"
+    assert importance(memory)["c1"] == pytest.approx(gained(0.5, 2, 0, 0.3), abs=1e-6)
+    assert night(memory, "reuse").phases[0].proposals == 0, "no new recalls, no change"
+    recall_in(memory, "wednesday")
+    again = night(memory, "reuse")
+    assert importance(memory)["c1"] == pytest.approx(gained(0.5, 3, 0, 0.3), abs=1e-6)
+    assert again.run is not None and report.run is not None
+    memory.undo(again.run)
+    memory.undo(report.run)
+    [row] = rows(memory)["Chunk"]
+    assert (row.importance, row.metadata) == (0.5, {})
+    assert night(memory, "reuse").phases[0].proposals == 0, "what was undone is not done again"
 
 
-@pytest.mark.engine
-@pytest.mark.parametrize("engine", ["memory", ENGINE])
-def test_what_two_sessions_recalled_gains_once(tmp_path: Path, engine: str) -> None:
-    with opened(tmp_path, STORAGE_GRAPH=engine) as memory:
-        put(memory, chunks=(memory_of("c1"),))
-        memory.doctor(fix=True)
-        recall_in(memory, "monday")
-        assert night(memory, "reuse").phases[0].proposals == 0
-        recall_in(memory, "tuesday")
-        report = night(memory, "reuse")
-        [told] = report.changes
-        assert told.reason == "It was recalled in 2 sessions." and told.target == "c1"
-        assert importance(memory)["c1"] == pytest.approx(gained(0.5, 2, 0, 0.3), abs=1e-6)
-        assert night(memory, "reuse").phases[0].proposals == 0, "no new recalls, no change"
-        recall_in(memory, "wednesday")
-        again = night(memory, "reuse")
-        assert importance(memory)["c1"] == pytest.approx(gained(0.5, 3, 0, 0.3), abs=1e-6)
-        assert again.run is not None and report.run is not None
-        memory.undo(again.run)
-        memory.undo(report.run)
-        [row] = rows(memory)["Chunk"]
-        assert (row.importance, row.metadata) == (0.5, {})
-        assert night(memory, "reuse").phases[0].proposals == 0, "what was undone is not done again"
-
-
-def test_what_stands_alone_fades_until_somebody_asks(tmp_path: Path) -> None:
+def test_what_stands_alone_fades_until_somebody_asks(memory: Memory) -> None:
     named = (entity("e1", "Ada"), entity("e2", "Bob"))
     things = tuple(replace(row, project="default") for row in named)
     kept = [
@@ -95,26 +86,25 @@ def test_what_stands_alone_fades_until_somebody_asks(tmp_path: Path) -> None:
         memory_of("passage", kind="passage"),
     ]
     mentions = [Mention(chunk=id, entity="e1") for id in ("shared1", "shared2")]
-    with opened(tmp_path) as memory:
-        put(
-            memory,
-            chunks=(*kept, memory_of("alone"), memory_of("own")),
-            entities=things,
-            mentions=(*mentions, Mention(chunk="own", entity="e2")),
-        )
-        night(memory, "reuse")
-        left = importance(memory)
-        assert {id for id, value in left.items() if value < 0.5} == {"alone", "own"}
-        assert left["alone"] == LEAST
-        assert night(memory, "reuse").phases[0].proposals == 0
-        memory.doctor(fix=True)
-        recall_in(memory, "monday", query="Note alone.")
-        night(memory, "reuse")
-        [row] = [row for row in rows(memory)["Chunk"] if row.id == "alone"]
-        assert row.importance == 0.5 and REUSE not in row.metadata
+    put(
+        memory,
+        chunks=(*kept, memory_of("alone"), memory_of("own")),
+        entities=things,
+        mentions=(*mentions, Mention(chunk="own", entity="e2")),
+    )
+    night(memory, "reuse")
+    left = importance(memory)
+    assert {id for id, value in left.items() if value < 0.5} == {"alone", "own"}
+    assert left["alone"] == LEAST
+    assert night(memory, "reuse").phases[0].proposals == 0
+    memory.doctor(fix=True)
+    recall_in(memory, "monday", query="Note alone.")
+    night(memory, "reuse")
+    [row] = [row for row in rows(memory)["Chunk"] if row.id == "alone"]
+    assert row.importance == 0.5 and REUSE not in row.metadata
 
 
-def test_what_a_night_itself_links_is_not_related(tmp_path: Path) -> None:
+def test_what_a_night_itself_links_is_not_related(memory: Memory) -> None:
     """Links to an answered question and between names that may be one keep nothing; stated relations do."""
     named = {"e1": "Falcon", "e2": "Falcon Shipping", "e3": "Harrow", "e4": "Harrow Shipping"}
     things = tuple(replace(entity(id, name), project="default") for id, name in named.items())
@@ -131,18 +121,17 @@ def test_what_a_night_itself_links_is_not_related(tmp_path: Path) -> None:
     )
     stated = replace(relation("e3", MAY_BE, "e4", id="r2"), project="default", origin="asserted", evidence=())
     assert inferred.supposed and not stated.supposed
-    with opened(tmp_path) as memory:
-        put(
-            memory,
-            chunks=tuple(map(memory_of, ("answer", "question", *(f"c{id}" for id in named)))),
-            entities=things,
-            mentions=tuple(Mention(chunk=f"c{id}", entity=id) for id in named),
-            relations=(inferred, stated),
-            links=(link,),
-        )
-        night(memory, "reuse")
-        faded_ones = {id for id, value in importance(memory).items() if value < 0.5}
-        assert faded_ones == {"answer", "question", "ce1", "ce2"}
+    put(
+        memory,
+        chunks=tuple(map(memory_of, ("answer", "question", *(f"c{id}" for id in named)))),
+        entities=things,
+        mentions=tuple(Mention(chunk=f"c{id}", entity=id) for id in named),
+        relations=(inferred, stated),
+        links=(link,),
+    )
+    night(memory, "reuse")
+    faded_ones = {id for id, value in importance(memory).items() if value < 0.5}
+    assert faded_ones == {"answer", "question", "ce1", "ce2"}
 
 
 def test_what_a_person_set_since_is_the_new_base() -> None:

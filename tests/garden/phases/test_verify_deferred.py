@@ -7,16 +7,14 @@ from pathlib import Path
 
 import pytest
 
-import hydramem
+from hydramem import Memory
 from hydramem.core.errors import ModelUnavailableError
 from hydramem.core.ids import relation_id
 from hydramem.core.results.write_results import RelationView
 from hydramem.core.row_types import Relation, Times
 from hydramem.core.time import now
-from hydramem.garden.night.run_phases import STEPS
 from hydramem.garden.phases import weighed_relations
 from hydramem.garden.phases.infer.inferred_proposals import INFERRED_BY
-from hydramem.garden.phases.weighed_relations import accepted_relations
 from hydramem.llm.scripted_generator import ScriptedPrompt
 from tests.garden.memories import OPEN, night, opened, put, rows
 
@@ -45,13 +43,9 @@ class Model:
         }
 
 
-def only(memory: hydramem.Memory) -> RelationView:
+def only(memory: Memory) -> RelationView:
     (row,) = memory.relations("Ada Lovelace")
     return row
-
-
-def test_it_is_a_phase_of_the_night() -> None:
-    assert "verify" in STEPS
 
 
 def test_what_waits_is_decided_once_a_model_can_be_asked(tmp_path: Path) -> None:
@@ -121,17 +115,16 @@ def test_a_model_does_not_verify_what_it_inferred(tmp_path: Path) -> None:
         assert only(memory).verdict == "deferred"
 
 
-def test_what_was_accepted_by_a_smaller_graph_is_looked_at_again(tmp_path: Path) -> None:
-    with opened(tmp_path) as memory:
-        memory.remember(LEADS)
-        (row,) = rows(memory)["RELATES"]
-        early = replace(row, verdict="accepted", verifier="srmkg:1", verified_at=row.times.recorded_at)
-        early = replace(early, layer="working", probability=0.1)
-        put(memory, relations=(early,))
-        assert night(memory, "verify").phases[0].counts["relations_looked_at"] == 0
-        for name in ("Carl Sun", "Dora Poe", "Emil Fox"):
-            memory.relate(name, "knows", "Grace Hopper")
-        assert row.id in [each.target for each in night(memory, "verify").changes]
+def test_what_was_accepted_by_a_smaller_graph_is_looked_at_again(memory: Memory) -> None:
+    memory.remember(LEADS)
+    (row,) = rows(memory)["RELATES"]
+    early = replace(row, verdict="accepted", verifier="srmkg:1", verified_at=row.times.recorded_at)
+    early = replace(early, layer="working", probability=0.1)
+    put(memory, relations=(early,))
+    assert night(memory, "verify").phases[0].counts["relations_looked_at"] == 0
+    for name in ("Carl Sun", "Dora Poe", "Emil Fox"):
+        memory.relate(name, "knows", "Grace Hopper")
+    assert row.id in [each.target for each in night(memory, "verify").changes]
 
 
 def test_what_a_person_decided_is_not_looked_at(tmp_path: Path) -> None:
@@ -145,7 +138,7 @@ def test_what_a_person_decided_is_not_looked_at(tmp_path: Path) -> None:
         assert night(memory, "verify").phases[0].proposals == 0
 
 
-def contested(memory: hydramem.Memory) -> tuple[Relation, Relation]:
+def contested(memory: Memory) -> tuple[Relation, Relation]:
     """Put a claim of a memory beside another of the same type and object that is less probable."""
     memory.remember(LEADS)
     (right,) = rows(memory)["RELATES"]
@@ -160,65 +153,47 @@ def contested(memory: hydramem.Memory) -> tuple[Relation, Relation]:
 
 @pytest.mark.parametrize("page", [weighed_relations.PAGE, 1])
 def test_a_claim_that_its_passage_contests_loses_its_weight_and_nothing_else(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, page: int
+    memory: Memory, monkeypatch: pytest.MonkeyPatch, page: int
 ) -> None:
     monkeypatch.setattr(weighed_relations, "PAGE", page)
-    with opened(tmp_path) as memory:
-        right, wrong = contested(memory)
-        before = rows(memory)
-        done = night(memory, "verify")
-        assert done.phases[0].counts["weighed"] == 2
-        after = {row.id: row for row in rows(memory)["RELATES"]}
-        assert after[wrong.id].weight == 0 and after[right.id].weight > 0.5
-        assert {row.state for row in after.values()} == {"active"}
-        assert [each.entity for each in memory.neighbors("Billing")] == ["Ada Lovelace"]
-        assert len(memory.relations("Billing")) == 2, "it is listed, and a person can confirm it"
-        assert night(memory, "verify").phases[0].proposals == 0
-        memory.undo(done.run)
-        assert rows(memory) == before
-        assert night(memory, "verify").phases[0].proposals == 0, "what was undone is not done again"
+    right, wrong = contested(memory)
+    before = rows(memory)
+    done = night(memory, "verify")
+    assert done.phases[0].counts["weighed"] == 2
+    after = {row.id: row for row in rows(memory)["RELATES"]}
+    assert after[wrong.id].weight == 0 and after[right.id].weight > 0.5
+    assert {row.state for row in after.values()} == {"active"}
+    assert [each.entity for each in memory.neighbors("Billing")] == ["Ada Lovelace"]
+    assert len(memory.relations("Billing")) == 2, "it is listed, and a person can confirm it"
+    assert night(memory, "verify").phases[0].proposals == 0
+    memory.undo(done.run)
+    assert rows(memory) == before
+    assert night(memory, "verify").phases[0].proposals == 0, "what was undone is not done again"
 
 
-def test_what_is_beside_a_page_of_relations_is_read_and_nothing_else(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+def test_a_verdict_that_makes_a_rival_weaker_leaves_the_next_night_nothing_to_do(
+    memory: Memory,
 ) -> None:
-    monkeypatch.setattr(weighed_relations, "PAGE", 1)
-    monkeypatch.setattr(weighed_relations, "_NEWEST", 1)
-    with opened(tmp_path) as memory:
-        right, wrong = contested(memory)
-        memory.relate("Emil Fox", "knows", "Grace Hopper")
-        memory.relate("Dora Poe", "knows", "Ruth Hill")
-        told = [row for row in rows(memory)["RELATES"] if row.type == "knows"]
-        put(memory, relations=(replace(told[0], verdict="accepted"),))
-        context = memory._garden_run("default", ("verify",), None).context("verify")
-        read = accepted_relations(context, [right])
-        assert read.pages == 4
-        assert {row.id for row in read.beside} == {right.id, wrong.id, *(row.id for row in read.page)}
+    right, wrong = contested(memory)
+    right = replace(right, verified_at=right.times.recorded_at - timedelta(days=1))
+    wrong = replace(wrong, verified_at=right.times.recorded_at + timedelta(days=1))
+    put(memory, relations=(right, wrong))
+    for name in ("Carl Moon", "Dora Poe", "Emil Fox"):
+        memory.relate(name, "knows", "Grace Hopper")
+    first = night(memory, "verify")
+    assert {each.target for each in first.changes} == {right.id, wrong.id}
+    assert night(memory, "verify").phases[0].proposals == 0
 
 
-def test_a_verdict_that_makes_a_rival_weaker_leaves_the_next_night_nothing_to_do(tmp_path: Path) -> None:
-    with opened(tmp_path) as memory:
-        right, wrong = contested(memory)
-        right = replace(right, verified_at=right.times.recorded_at - timedelta(days=1))
-        wrong = replace(wrong, verified_at=right.times.recorded_at + timedelta(days=1))
-        put(memory, relations=(right, wrong))
-        for name in ("Carl Moon", "Dora Poe", "Emil Fox"):
-            memory.relate(name, "knows", "Grace Hopper")
-        first = night(memory, "verify")
-        assert {each.target for each in first.changes} == {right.id, wrong.id}
-        assert night(memory, "verify").phases[0].proposals == 0
-
-
-def test_what_is_only_supposed_is_no_growth(tmp_path: Path) -> None:
-    with opened(tmp_path) as memory:
-        memory.remember(LEADS)
-        (row,) = rows(memory)["RELATES"]
-        early = replace(row, verdict="accepted", verifier="srmkg:1", verified_at=row.times.recorded_at)
-        early = replace(early, layer="working", probability=0.1)
-        guess = replace(row, id="r_guess", type="may_be", origin="inferred", quote=None, layer="working")
-        guess = replace(guess, verdict="accepted", times=Times(recorded_at=now()))
-        put(memory, relations=(early, guess))
-        assert row.id not in [each.target for each in night(memory, "verify").changes]
+def test_what_is_only_supposed_is_no_growth(memory: Memory) -> None:
+    memory.remember(LEADS)
+    (row,) = rows(memory)["RELATES"]
+    early = replace(row, verdict="accepted", verifier="srmkg:1", verified_at=row.times.recorded_at)
+    early = replace(early, layer="working", probability=0.1)
+    guess = replace(row, id="r_guess", type="may_be", origin="inferred", quote=None, layer="working")
+    guess = replace(guess, verdict="accepted", times=Times(recorded_at=now()))
+    put(memory, relations=(early, guess))
+    assert row.id not in [each.target for each in night(memory, "verify").changes]
 
 
 def test_the_graph_alone_ends_nothing_that_is_quoted(tmp_path: Path) -> None:
@@ -256,29 +231,27 @@ def test_the_graph_alone_ends_nothing_that_is_quoted(tmp_path: Path) -> None:
         assert night(memory, "verify").phases[0].proposals == 0
 
 
-NAMES = (
-    "Aldo",
-    "Bea",
-    "Ciro",
-    "Dana",
-    "Ezra",
-    "Fay",
-    "Gus",
-    "Hana",
-    "Ines",
-    "Jens",
-    "Kira",
-    "Leo",
-    "Mona",
-    "Nils",
-)
-
-
 def test_a_model_reads_as_many_claims_as_the_night_has_calls_for(tmp_path: Path) -> None:
     model = Model(ModelUnavailableError("no answer"))
+    names = [
+        "Aldo",
+        "Bea",
+        "Ciro",
+        "Dana",
+        "Ezra",
+        "Fay",
+        "Gus",
+        "Hana",
+        "Ines",
+        "Jens",
+        "Kira",
+        "Leo",
+        "Mona",
+        "Nils",
+    ]
     limits = {"GARDEN_PHASE_CALLS": "9", "VERIFICATION_VOG_MAX_CANDIDATES": "3"}
     with opened(tmp_path, model, **OPEN, **limits) as memory:
-        for name in NAMES:
+        for name in names:
             memory.remember(f"{name} Lovelace leads {name}works.")
         model.verdict, model.asked = "GROUNDED", 0
         read = []
@@ -290,4 +263,4 @@ def test_a_model_reads_as_many_claims_as_the_night_has_calls_for(tmp_path: Path)
             assert "budget" in note
         assert 3 < read[0] <= 9 and read[0] < read[1] <= 18
         waiting = [row for row in memory.relations(limit=50) if row.verdict == "deferred"]
-        assert len(waiting) == max(0, len(NAMES) - read[1])
+        assert len(waiting) == max(0, len(names) - read[1])

@@ -5,7 +5,7 @@ import os
 import pty
 import subprocess
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -19,10 +19,10 @@ from hydramem.core.results.garden_results import Answer, Reviewed
 from hydramem.core.row_types import Relation
 from hydramem.garden.proposals.exclusions import UndecidedPair, save_undecided_pairs, undecided_pairs
 from hydramem.storage.changes import acting_as
+from tests.engines import DISK_ENGINE
 from tests.garden.memories import night, opened, put, rows
 from tests.storage.rows import chunk, entity, mention, relation
 
-ENGINE = os.environ.get("HYDRAMEM_TEST_ENGINE", "ladybug")
 THINGS = tuple(
     replace(entity(id, name), project="default")
     for id, name in (("e1", "Ada"), ("e2", "Bob"), ("e3", "Kraków"), ("e4", "Krakow"))
@@ -64,10 +64,9 @@ SAME, OUT = "same_entity:e3+e4", "quarantined:c9"
 
 
 @pytest.fixture
-def memory(tmp_path: Path) -> Iterator[hydramem.Memory]:
-    with opened(tmp_path / "store") as memory:
-        fill(memory)
-        yield memory
+def memory(memory: hydramem.Memory) -> hydramem.Memory:
+    fill(memory)
+    return memory
 
 
 def waiting(memory: hydramem.Memory) -> list[str]:
@@ -96,33 +95,29 @@ def test_a_night_says_what_waits_and_changes_nothing(memory: hydramem.Memory) ->
     assert rows(memory) == before
 
 
-@pytest.mark.engine
-@pytest.mark.parametrize("engine", ["memory", ENGINE])
 @pytest.mark.parametrize("yes", [True, False])
-def test_answers_act_once_and_undo_takes_them_back(tmp_path: Path, engine: str, yes: bool) -> None:
-    with opened(tmp_path, STORAGE_GRAPH=engine) as memory:
-        fill(memory)
-        memory.drain()
-        before = rows(memory)
-        answers = [Answer(id=id, yes=yes, reviewer="Eve", note="read") for id in (LEADS, SAME, OUT)]
-        done = memory.review(answers)
-        assert (done.answered, done.not_taken) == (3, ())
-        assert [each.id for each in done.questions] == [LED], "what was answered is not asked again"
-        again = memory.review(answers)
-        assert again.answered == 0 and len(again.not_taken) == 3
-        after = rows(memory)
-        [row] = [row for row in after["RELATES"] if row.id == "r_e1_leads_e2"]
-        assert (row.verdict, row.verifier) == ("accepted" if yes else "rejected", "person:Eve")
-        assert (row.state, row.layer) == (("active", "verified") if yes else ("archived", "working"))
-        assert {row.id for row in after["Entity"]} >= ({"e4"} if yes else {"e3", "e4"})
-        assert ("e3" in {row.id for row in after["Entity"]}) is not yes
-        [held] = [row for row in after["Chunk"] if row.id == "c9"]
-        assert held.state == ("active" if yes else "quarantined")
-        last = memory.history("c9").entries[-1].run
-        assert last is not None
-        memory.undo(last)
-        assert set(waiting(memory)) == {LEADS, LED, SAME, OUT}
-        assert rows(memory)["RELATES"] == before["RELATES"]
+def test_answers_act_once_and_undo_takes_them_back(memory: hydramem.Memory, yes: bool) -> None:
+    memory.drain()
+    before = rows(memory)
+    answers = [Answer(id=id, yes=yes, reviewer="Eve", note="read") for id in (LEADS, SAME, OUT)]
+    done = memory.review(answers)
+    assert (done.answered, done.not_taken) == (3, ())
+    assert [each.id for each in done.questions] == [LED], "what was answered is not asked again"
+    again = memory.review(answers)
+    assert again.answered == 0 and len(again.not_taken) == 3
+    after = rows(memory)
+    [row] = [row for row in after["RELATES"] if row.id == "r_e1_leads_e2"]
+    assert (row.verdict, row.verifier) == ("accepted" if yes else "rejected", "person:Eve")
+    assert (row.state, row.layer) == (("active", "verified") if yes else ("archived", "working"))
+    assert {row.id for row in after["Entity"]} >= ({"e4"} if yes else {"e3", "e4"})
+    assert ("e3" in {row.id for row in after["Entity"]}) is not yes
+    [held] = [row for row in after["Chunk"] if row.id == "c9"]
+    assert held.state == ("active" if yes else "quarantined")
+    last = memory.history("c9").entries[-1].run
+    assert last is not None
+    memory.undo(last)
+    assert set(waiting(memory)) == {LEADS, LED, SAME, OUT}
+    assert rows(memory)["RELATES"] == before["RELATES"]
 
 
 def test_an_answer_to_what_went_with_another_is_told(memory: hydramem.Memory) -> None:
@@ -131,22 +126,19 @@ def test_an_answer_to_what_went_with_another_is_told(memory: hydramem.Memory) ->
     assert done.answered == 0 and {each.id for each in done.not_taken} == {SAME, "relation:nothing"}
 
 
-@pytest.mark.parametrize(
-    ("answers", "told"),
-    [
+def test_a_wrong_answer_changes_nothing(memory: hydramem.Memory) -> None:
+    before = rows(memory)
+    for answers, told in (
         ([Answer(id=LEADS, yes=True), Answer(id=LEADS, yes=False)], "yes and no"),
         ([Answer(id=" ", yes=True)], "blank"),
         ([Answer(id="a\x00", yes=True)], "NUL"),
         ([Answer(id=LEADS, yes="perhaps")], "neither"),  # type: ignore[arg-type]  # hostile on purpose
         ([Answer(id=LEADS, yes=True, reviewer="Eve\n")], "control"),
         ([Answer(id=LEADS, yes=True, note="\ud800")], "surrogate"),
-    ],
-)
-def test_a_wrong_answer_changes_nothing(memory: hydramem.Memory, answers: list[Answer], told: str) -> None:
-    before = rows(memory)
-    with pytest.raises(InvalidInputError, match=told):
-        memory.review([Answer(id=OUT, yes=True), *answers])
-    assert rows(memory) == before
+    ):
+        with pytest.raises(InvalidInputError, match=told):
+            memory.review([Answer(id=OUT, yes=True), *answers])
+        assert rows(memory) == before
 
 
 def test_an_agent_asks_but_does_not_answer(memory: hydramem.Memory) -> None:
@@ -170,28 +162,15 @@ def test_what_is_written_is_filled_in_and_read(memory: hydramem.Memory, tmp_path
     assert done.answered == 2 and set(waiting(memory)) == {LED, OUT}
 
 
-@pytest.mark.parametrize(
-    "line",
-    [
-        "[]",
-        "{",
-        '{"id": 3, "answer": true}',
-        '{"answer": true}',
-        '{"id": "a", "answer": 3}',
-        '{"id": "a", "answr": true}',
-        "\xff",
-        "[" * 100_000,
-    ],
-)
-def test_a_wrong_line_is_named_and_nothing_is_taken(
-    memory: hydramem.Memory, tmp_path: Path, line: str
-) -> None:
+def test_a_wrong_line_is_named_and_nothing_is_taken(memory: hydramem.Memory, tmp_path: Path) -> None:
     file, before = tmp_path / "answers.jsonl", rows(memory)
     good = json.dumps({"id": LEADS, "answer": True})
-    file.write_bytes(f"{good}\n{line}\n".encode("latin-1"))
-    with pytest.raises(InvalidInputError, match="line 2"):
-        memory.review(import_=str(file))
-    assert rows(memory) == before
+    wrong = ('{"id": 3, "answer": true}', '{"answer": true}', '{"id": "a", "answer": 3}')
+    for line in ("[]", "{", *wrong, '{"id": "a", "answr": true}', "\xff", "[" * 100_000):
+        file.write_bytes(f"{good}\n{line}\n".encode("latin-1"))
+        with pytest.raises(InvalidInputError, match="line 2"):
+            memory.review(import_=str(file))
+        assert rows(memory) == before
 
 
 def test_what_the_night_was_not_sure_of_is_asked_and_not_again(memory: hydramem.Memory) -> None:
@@ -276,20 +255,12 @@ def test_an_interrupted_walk_keeps_what_was_answered(memory: hydramem.Memory) ->
     assert first not in waiting(memory) and len(waiting(memory)) == 3
 
 
-def settings(folder: Path) -> Path:
-    folder.mkdir()
-    file = folder / "config.yml"
-    file.write_text(
-        f"storage: {{graph: {ENGINE}}}\nembedding: {{model: hash}}\nmemory: {{cognitive: false}}\n"
-    )
-    return file
-
-
 @pytest.mark.slow
-@pytest.mark.engine
 def test_a_command_lists_and_a_terminal_asks(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     store = tmp_path / "store"
-    settings(store)
+    store.mkdir()
+    told = f"storage: {{graph: {DISK_ENGINE}}}\nembedding: {{model: hash}}\nmemory: {{cognitive: false}}\n"
+    (store / "config.yml").write_text(told)
     with hydramem.connect(store) as memory:
         fill(memory)
     assert run(["review", "--store", str(store), "--json"]) == 0

@@ -1,9 +1,7 @@
 """A memory that may supersede an older one: the question, and what becomes of each answer."""
 
-import os
 from dataclasses import replace
 from datetime import timedelta
-from pathlib import Path
 
 import pytest
 
@@ -11,11 +9,10 @@ import hydramem
 from hydramem.core.results.garden_results import Answer
 from hydramem.core.row_types import Chunk, Link, Times
 from hydramem.garden.proposals.exclusions import UndecidedPair, save_undecided_pairs
-from tests.garden.memories import night, opened, put, rows
+from tests.garden.memories import night, put, rows
 from tests.graph.graphs import THEN
 from tests.storage.rows import chunk, entity, mention
 
-ENGINE = os.environ.get("HYDRAMEM_TEST_ENGINE", "ladybug")
 ID = "may_supersede:new+old"
 
 
@@ -46,112 +43,90 @@ def state(memory: hydramem.Memory) -> dict[str, str]:
     return {row.id: row.state for row in (*held["Chunk"], *held["LINKS"])}
 
 
-def test_the_question_shows_both_and_its_probability(tmp_path: Path) -> None:
-    with opened(tmp_path) as memory:
-        fill(memory)
-        (question,) = memory.review().questions
-        assert (question.id, question.kind, question.rows) == (ID, "may_supersede", ("old", "new"))
-        assert question.text == f'Does (2) "{NEW.text}" replace (1) "{OLD.text}"?'
-        assert question.choices == ("replaces", "both", "older", "neither")
-        assert question.probability == pytest.approx(0.75)
-        assert question.evidence[0].startswith(f"(1) {OLD.text}")
-        assert night(memory, "review").phases[0].counts == {"waiting": 1, "may_supersede": 1}
+def test_the_question_shows_both_and_its_probability(memory: hydramem.Memory) -> None:
+    fill(memory)
+    (question,) = memory.review().questions
+    assert (question.id, question.kind, question.rows) == (ID, "may_supersede", ("old", "new"))
+    assert question.text == f'Does (2) "{NEW.text}" replace (1) "{OLD.text}"?'
+    assert question.choices == ("replaces", "both", "older", "neither")
+    assert question.probability == pytest.approx(0.75)
+    assert question.evidence[0].startswith(f"(1) {OLD.text}")
+    assert night(memory, "review").phases[0].counts == {"waiting": 1, "may_supersede": 1}
 
 
-def test_a_pair_is_asked_about_once(tmp_path: Path) -> None:
-    with opened(tmp_path) as memory:
-        fill(memory)
-        maybe_same = UndecidedPair(one="new", other="old", probability=None, why="near", of="memories")
-        save_undecided_pairs([maybe_same], memory._garden_folder("default"))
-        assert [each.id for each in memory.review().questions] == [ID]
+def test_a_pair_is_asked_about_once(memory: hydramem.Memory) -> None:
+    fill(memory)
+    maybe_same = UndecidedPair(one="new", other="old", probability=None, why="near", of="memories")
+    save_undecided_pairs([maybe_same], memory._garden_folder("default"))
+    assert [each.id for each in memory.review().questions] == [ID]
 
 
-@pytest.mark.engine
-@pytest.mark.parametrize("engine", ["memory", ENGINE])
-def test_replaces_ends_the_older_with_history(tmp_path: Path, engine: str) -> None:
-    with opened(tmp_path, STORAGE_GRAPH=engine) as memory:
-        fill(memory)
-        before = rows(memory)
-        done = memory.review([Answer(id=ID, choice="replaces", reviewer="Eve", note="seen")])
-        assert (done.answered, done.waiting) == (1, 0)
-        old, new = memory.get("old"), memory.get("new")
-        assert (old.state, new.state) == ("superseded", "active")
-        assert old.times.valid_to == new.times.valid_from == NEW.times.recorded_at
-        assert old.metadata["superseded_by"] == "new"
-        assert [(view.type, view.other) for view in new.links] == [("supersedes", "old")]
-        assert "Eve reviewed it: the newer takes the place" in memory.history("old").entries[-1].reason
-        assert [hit.id for hit in memory.recall("archive vault").hits] == ["new"]
-        assert memory.recall("archive vault").hits[0].older.id == "old"
-        then = memory.recall("archive vault", as_of=(THEN + timedelta(days=2)).isoformat())
-        assert [hit.id for hit in then.hits] == ["old"]
-        [lisbon] = rows(memory)["Entity"]
-        assert lisbon.mention_count == 0
-        assert memory.review([Answer(id=ID, choice="both")]).not_taken
-        memory.undo(memory.history("old").entries[-1].run)
-        assert rows(memory) == before
-        assert memory.review().waiting == 1
+def test_replaces_ends_the_older_with_history(memory: hydramem.Memory) -> None:
+    fill(memory)
+    before = rows(memory)
+    done = memory.review([Answer(id=ID, choice="replaces", reviewer="Eve", note="seen")])
+    assert (done.answered, done.waiting) == (1, 0)
+    old, new = memory.get("old"), memory.get("new")
+    assert (old.state, new.state) == ("superseded", "active")
+    assert old.times.valid_to == new.times.valid_from == NEW.times.recorded_at
+    assert old.metadata["superseded_by"] == "new"
+    assert [(view.type, view.other) for view in new.links] == [("supersedes", "old")]
+    assert "Eve reviewed it: the newer takes the place" in memory.history("old").entries[-1].reason
+    assert [hit.id for hit in memory.recall("archive vault").hits] == ["new"]
+    assert memory.recall("archive vault").hits[0].older.id == "old"
+    then = memory.recall("archive vault", as_of=(THEN + timedelta(days=2)).isoformat())
+    assert [hit.id for hit in then.hits] == ["old"]
+    [lisbon] = rows(memory)["Entity"]
+    assert lisbon.mention_count == 0
+    assert memory.review([Answer(id=ID, choice="both")]).not_taken
+    memory.undo(memory.history("old").entries[-1].run)
+    assert rows(memory) == before
+    assert memory.review().waiting == 1
 
 
-@pytest.mark.engine
-@pytest.mark.parametrize("engine", ["memory", ENGINE])
-def test_both_keeps_them_and_is_not_asked_again(tmp_path: Path, engine: str) -> None:
-    with opened(tmp_path, STORAGE_GRAPH=engine) as memory:
-        fill(memory)
-        before = rows(memory)
-        assert memory.review([Answer(id=ID, choice="both")]).waiting == 0
-        assert state(memory) == {"old": "active", "new": "active", "l1": "superseded"}
-        night(memory, "supersede", "merge", "review")
-        assert memory.review().waiting == 0
-        assert {hit.id for hit in memory.recall("archive vault").hits} == {"old", "new"}
-        memory.undo(memory.history("l1").entries[-1].run)
-        assert rows(memory) == before
+def test_both_keeps_them_and_is_not_asked_again(memory: hydramem.Memory) -> None:
+    fill(memory)
+    before = rows(memory)
+    assert memory.review([Answer(id=ID, choice="both")]).waiting == 0
+    assert state(memory) == {"old": "active", "new": "active", "l1": "superseded"}
+    night(memory, "supersede", "merge", "review")
+    assert memory.review().waiting == 0
+    assert {hit.id for hit in memory.recall("archive vault").hits} == {"old", "new"}
+    memory.undo(memory.history("l1").entries[-1].run)
+    assert rows(memory) == before
 
 
-def test_older_withdraws_the_newer(tmp_path: Path) -> None:
-    with opened(tmp_path) as memory:
-        fill(memory)
-        assert memory.review([Answer(id=ID, choice="older")]).answered == 1
-        assert state(memory) == {"old": "active", "new": "archived", "l1": "superseded"}
-        assert memory.get("new").metadata["superseded_by"] == "old"
+def test_older_withdraws_the_newer(memory: hydramem.Memory) -> None:
+    fill(memory)
+    assert memory.review([Answer(id=ID, choice="older")]).answered == 1
+    assert state(memory) == {"old": "active", "new": "archived", "l1": "superseded"}
+    assert memory.get("new").metadata["superseded_by"] == "old"
 
 
-def test_an_older_memory_that_begins_no_earlier_ends_now(tmp_path: Path) -> None:
+def test_an_older_memory_that_begins_no_earlier_ends_now(memory: hydramem.Memory) -> None:
     later = replace(OLD, times=replace(OLD.times, valid_from=THEN + timedelta(days=9)))
-    with opened(tmp_path) as memory:
-        put(memory, chunks=(later, NEW), links=(MAYBE,))
-        memory.review([Answer(id=ID, choice="replaces")])
-        old = memory.get("old")
-        assert old.state == "superseded"
-        assert old.times.valid_to > old.times.valid_from
-        assert memory.get("new").times.valid_from is None
+    put(memory, chunks=(later, NEW), links=(MAYBE,))
+    memory.review([Answer(id=ID, choice="replaces")])
+    old = memory.get("old")
+    assert old.state == "superseded"
+    assert old.times.valid_to > old.times.valid_from
+    assert memory.get("new").times.valid_from is None
 
 
-def test_other_answers_are_not_taken(tmp_path: Path) -> None:
-    with opened(tmp_path) as memory:
-        fill(memory)
-        for answer in (Answer(id=ID, yes=True), Answer(id=ID, choice="1")):
-            (left,) = memory.review([answer]).not_taken
-            assert "replaces, both, older" in left.why
-        with pytest.raises(hydramem.InvalidInputError, match="replaces"):
-            memory.review([Answer(id=ID, choice="never")])
-        assert state(memory)["l1"] == "active"
+def test_other_answers_are_not_taken(memory: hydramem.Memory) -> None:
+    fill(memory)
+    for answer in (Answer(id=ID, yes=True), Answer(id=ID, choice="1")):
+        (left,) = memory.review([answer]).not_taken
+        assert "replaces, both, older" in left.why
+    with pytest.raises(hydramem.InvalidInputError, match="replaces"):
+        memory.review([Answer(id=ID, choice="never")])
+    assert state(memory)["l1"] == "active"
 
 
 @pytest.mark.parametrize("gone", ["older", "newer", "link"])
-def test_what_is_gone_is_not_asked_about(tmp_path: Path, gone: str) -> None:
+def test_what_is_gone_is_not_asked_about(memory: hydramem.Memory, gone: str) -> None:
     older = replace(OLD, state="archived") if gone == "older" else OLD
     newer = replace(NEW, expires_at=THEN + timedelta(days=6)) if gone == "newer" else NEW
     link = replace(MAYBE, state="archived") if gone == "link" else MAYBE
-    with opened(tmp_path) as memory:
-        put(memory, chunks=(older, newer), links=(link,))
-        assert memory.review().waiting == 0
-
-
-def test_a_file_of_answers_takes_the_words(tmp_path: Path) -> None:
-    with opened(tmp_path / "store") as memory:
-        fill(memory)
-        file = tmp_path / "questions.jsonl"
-        memory.review(export=str(file))
-        file.write_text(file.read_text().replace('"answer": null', '"answer": "Replaces"'))
-        assert memory.review(import_=str(file)).answered == 1
-        assert memory.get("old").state == "superseded"
+    put(memory, chunks=(older, newer), links=(link,))
+    assert memory.review().waiting == 0

@@ -1,6 +1,5 @@
 """The phase infer: nothing without evidence, nothing that no type fits, and never on its own word."""
 
-import os
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -9,7 +8,7 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-import hydramem
+from hydramem import Memory
 from hydramem.core.config import GardenConfig
 from hydramem.core.row_types import Relation, Times
 from hydramem.garden.night.run_phases import STEPS
@@ -17,12 +16,10 @@ from hydramem.garden.phases.infer.candidate_pairs import pairs
 from hydramem.graph.snapshot.snapshot import Snapshot
 from hydramem.graph.snapshot.snapshot_writer import load
 from hydramem.storage.schema import edge_columns, node_columns
-from hydramem.verification.first_stage.relation_arrays import Facts
 from hydramem.verification.first_stage.similar_entities import learned
 from tests.garden.memories import night, opened, put, rows
 from tests.storage.rows import at, chunk, entity, mention, relation
 
-ENGINE = os.environ.get("HYDRAMEM_TEST_ENGINE", "ladybug")
 PEOPLE = tuple(entity(f"p{n}", f"Person{n}", type="person", project="default") for n in range(24))
 TEAMS = tuple(entity(f"t{n}", f"Team{n}", type="team", project="default") for n in range(3))
 
@@ -38,11 +35,11 @@ def company() -> list[Relation]:
     return inside + knows
 
 
-def inferred(memory: hydramem.Memory) -> list[Relation]:
+def inferred(memory: Memory) -> list[Relation]:
     return [row for row in rows(memory)["RELATES"] if row.origin == "inferred"]
 
 
-def filled(memory: hydramem.Memory, texts: Sequence[tuple[str, tuple[str, ...]]], **fields: object) -> None:
+def filled(memory: Memory, texts: Sequence[tuple[str, tuple[str, ...]]], **fields: object) -> None:
     """Store the company, and passages that name some of it."""
     chunks = tuple(chunk(f"c{n}", text, project="default", **fields) for n, (text, _) in enumerate(texts))
     mentions = tuple(mention(f"c{n}", name) for n, (_, names) in enumerate(texts) for name in names)
@@ -74,30 +71,27 @@ def test_a_night_runs_it_only_where_it_is_asked_for(tmp_path: Path) -> None:
         assert [each.id for each in inferred(memory)] == [row.id], "a night without it leaves what is there"
 
 
-@pytest.mark.parametrize("engine", ["memory", ENGINE])
-def test_what_the_graph_suggests_and_a_passage_says_is_inferred(tmp_path: Path, engine: str) -> None:
-    with opened(tmp_path, STORAGE_GRAPH=engine) as memory:
-        filled(memory, [STATED])
-        before = rows(memory)
-        report = night(memory, "infer")
-        (change,) = report.changes
-        assert (change.text, change.action) == ("Person23 member_of Team2", "add")
-        assert "passage names both" in change.reason
-        (row,) = inferred(memory)
-        assert (row.evidence, row.quote, row.verdict) == (("c0",), STATED[0], "accepted")
-        assert row.confidence <= 0.5
-        assert night(memory, "infer").phases[0].proposals == 0
-        memory.undo(report.run)
-        assert rows(memory) == before
-        assert night(memory, "infer").phases[0].proposals == 0, "what was undone is not done again"
+def test_what_the_graph_suggests_and_a_passage_says_is_inferred(memory: Memory) -> None:
+    filled(memory, [STATED])
+    before = rows(memory)
+    report = night(memory, "infer")
+    (change,) = report.changes
+    assert (change.text, change.action) == ("Person23 member_of Team2", "add")
+    assert "passage names both" in change.reason
+    (row,) = inferred(memory)
+    assert (row.evidence, row.quote, row.verdict) == (("c0",), STATED[0], "accepted")
+    assert row.confidence <= 0.5
+    assert night(memory, "infer").phases[0].proposals == 0
+    memory.undo(report.run)
+    assert rows(memory) == before
+    assert night(memory, "infer").phases[0].proposals == 0, "what was undone is not done again"
 
 
-def test_what_no_words_state_and_the_graph_hardly_says_is_not_inferred(tmp_path: Path) -> None:
-    with opened(tmp_path) as memory:
-        filled(memory, [MET])
-        report = night(memory, "infer")
-        assert inferred(memory) == []
-        assert report.phases[0].counts["too_weak"] == 1
+def test_what_no_words_state_and_the_graph_hardly_says_is_not_inferred(memory: Memory) -> None:
+    filled(memory, [MET])
+    report = night(memory, "infer")
+    assert inferred(memory) == []
+    assert report.phases[0].counts["too_weak"] == 1
 
 
 WORKERS, GROUPS = 120, 10
@@ -118,7 +112,7 @@ def offices() -> list[Relation]:
     return [relation(*one, project="default", origin="asserted") for one in told]
 
 
-def employed(memory: hydramem.Memory) -> None:
+def employed(memory: Memory) -> None:
     """Store the offices, and passages that name each late worker and a team, but do not say how."""
     kinds = {"p": ("Person", WORKERS), "t": ("Team", GROUPS), "f": ("Floor", GROUPS), "w": ("Work", GROUPS)}
     # The right team twice: that two passages name both is no second voice.
@@ -136,48 +130,31 @@ def employed(memory: hydramem.Memory) -> None:
     )
 
 
-def test_what_no_sentence_states_stays_in_doubt_and_is_told_as_inferred(tmp_path: Path) -> None:
-    with opened(tmp_path) as memory:
-        employed(memory)
-        night(memory, "infer")
-        found = inferred(memory)
-        assert {(row.subject, row.object) for row in found} == {(f"p{n}", f"t{n % GROUPS}") for n in LATE}
-        assert {(row.layer, row.quote) for row in found} == {("working", None)}
-        assert max(row.confidence for row in found) <= 0.5
-        late, team = f"Person{LATE[0]}", f"Team{LATE[0] % GROUPS}"
-        way = memory.path(late, team)
-        assert [str(step) for step in way.steps] == [f"{late} -[member_of, inferred]-> {team}"]
-        near = [str(step) for one in memory.neighbors(late) for step in one.via]
-        assert f"{late} -[member_of, inferred]-> {team}" in near
-        assert f"{late} -[sits_on]-> Floor{LATE[0] % GROUPS}" in near
-        drawn = {edge.id: edge.inferred for edge in memory.graph(limit=500).edges if edge.type == "member_of"}
-        assert {id for id, guess in drawn.items() if guess} == {row.id for row in found}
-        (told,) = [one for one in memory.relations(late) if one.object == team]
-        assert (told.origin, told.quote) == ("inferred", None)
+def test_what_no_sentence_states_stays_in_doubt_and_is_told_as_inferred(memory: Memory) -> None:
+    employed(memory)
+    night(memory, "infer")
+    found = inferred(memory)
+    assert {(row.subject, row.object) for row in found} == {(f"p{n}", f"t{n % GROUPS}") for n in LATE}
+    assert {(row.layer, row.quote) for row in found} == {("working", None)}
+    assert max(row.confidence for row in found) <= 0.5
+    late, team = f"Person{LATE[0]}", f"Team{LATE[0] % GROUPS}"
+    way = memory.path(late, team)
+    assert [str(step) for step in way.steps] == [f"{late} -[member_of, inferred]-> {team}"]
+    near = [str(step) for one in memory.neighbors(late) for step in one.via]
+    assert f"{late} -[member_of, inferred]-> {team}" in near
+    assert f"{late} -[sits_on]-> Floor{LATE[0] % GROUPS}" in near
+    drawn = {edge.id: edge.inferred for edge in memory.graph(limit=500).edges if edge.type == "member_of"}
+    assert {id for id, guess in drawn.items() if guess} == {row.id for row in found}
+    (told,) = [one for one in memory.relations(late) if one.object == team]
+    assert (told.origin, told.quote) == ("inferred", None)
 
 
-@pytest.mark.parametrize("engine", ["memory", ENGINE])
-def test_nights_come_to_rest(tmp_path: Path, engine: str) -> None:
-    with opened(tmp_path, STORAGE_GRAPH=engine, GARDEN_INFER_LIMIT="5") as memory:
+def test_nights_come_to_rest(tmp_path: Path) -> None:
+    with opened(tmp_path, GARDEN_INFER_LIMIT="5") as memory:
         employed(memory)
         made = [night(memory, "infer", "verify").phases[0].applied for _ in range(4)]
         assert made == [5, len(LATE) - 5, 0, 0]
         assert {row.layer for row in inferred(memory)} == {"working"}
-
-
-def test_what_was_inferred_supports_nothing(tmp_path: Path) -> None:
-    with opened(tmp_path) as memory:
-        employed(memory)
-        before = learned(memory._use().snapshots.of("default")).facts
-        night(memory, "infer")
-        assert inferred(memory)
-        memory._use().snapshots.forget("default")
-        after = learned(memory._use().snapshots.of("default")).facts
-        assert set(told_by(before)) == set(told_by(after))
-
-
-def told_by(facts: Facts) -> list[tuple[int, int, int]]:
-    return list(zip(facts.subject.tolist(), facts.type.tolist(), facts.object.tolist(), strict=True))
 
 
 def test_a_guess_fills_a_slot_that_takes_one(tmp_path: Path) -> None:
@@ -193,23 +170,22 @@ def guess(subject: str, object: str, **fields: object) -> Relation:
     return relation(subject, "member_of", object, **(given | fields))
 
 
-def test_what_somebody_says_is_a_guess_no_more(tmp_path: Path) -> None:
-    with opened(tmp_path) as memory:
-        put(
-            memory,
-            entities=(entity("e1", "Ada", key="ada", project="default"),),
-        )
-        memory.remember("Ada leads Billing.")
-        (said,) = [row for row in rows(memory)["RELATES"] if row.type == "leads"]
-        put(memory, relations=(replace(said, origin="inferred", quote=None, layer="working"),))
-        memory.remember("Everybody knows it: Ada leads Billing. She has for years.")
-        (row,) = [row for row in rows(memory)["RELATES"] if row.type == "leads"]
-        assert row.origin == "extracted" and row.quote and len(row.evidence) == 2
+def test_what_somebody_says_is_a_guess_no_more(memory: Memory) -> None:
+    put(
+        memory,
+        entities=(entity("e1", "Ada", key="ada", project="default"),),
+    )
+    memory.remember("Ada leads Billing.")
+    (said,) = [row for row in rows(memory)["RELATES"] if row.type == "leads"]
+    put(memory, relations=(replace(said, origin="inferred", quote=None, layer="working"),))
+    memory.remember("Everybody knows it: Ada leads Billing. She has for years.")
+    (row,) = [row for row in rows(memory)["RELATES"] if row.type == "leads"]
+    assert row.origin == "extracted" and row.quote and len(row.evidence) == 2
 
 
 def test_nothing_stated_gives_way_to_a_guess(tmp_path: Path) -> None:
     with opened(tmp_path, VERIFICATION_FUNCTIONAL='["member_of"]') as memory:
-        employed(memory)
+        filled(memory, [])
         put(memory, relations=(guess("p0", "t1", verdict="accepted", times=Times(recorded_at=at(9))),))
         assert not [one for one in memory.conflicts().conflicts if one.kind == "relation"]
         assert night(memory, "supersede").phases[0].proposals == 0
@@ -234,18 +210,11 @@ def test_nothing_is_inferred_without_reason(tmp_path: Path, passage, fields) -> 
         assert inferred(memory) == []
 
 
-def test_what_was_withdrawn_is_not_inferred_again(tmp_path: Path) -> None:
-    with opened(tmp_path) as memory:
-        filled(memory, [STATED])
-        gone = relation("p23", "member_of", "t2", project="default", state="archived")
-        put(memory, relations=(gone,))
-        assert night(memory, "infer").phases[0].proposals == 0
-
-
-def test_an_empty_memory_infers_nothing(tmp_path: Path) -> None:
-    with opened(tmp_path) as memory:
-        report = night(memory, "infer")
-        assert (report.state, report.phases[0].proposals) == ("completed", 0)
+def test_what_was_withdrawn_is_not_inferred_again(memory: Memory) -> None:
+    filled(memory, [STATED])
+    gone = relation("p23", "member_of", "t2", project="default", state="archived")
+    put(memory, relations=(gone,))
+    assert night(memory, "infer").phases[0].proposals == 0
 
 
 def test_no_more_is_inferred_than_is_allowed_the_surest_first(tmp_path: Path) -> None:

@@ -1,27 +1,22 @@
 """Names that may be of one thing: links that a night makes, what they are worth, and what undoes them."""
 
-import os
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 
-import pytest
-
-import hydramem
+from hydramem import Memory
 from hydramem.core.row_types import MAY_BE
 from hydramem.garden.proposals.exclusions import TOLD_APART
 from hydramem.storage.write import Removal
 from tests.garden.memories import night, opened, put, rows
 from tests.storage.rows import chunk, entity, mention, relation
 
-ENGINE = os.environ.get("HYDRAMEM_TEST_ENGINE", "ladybug")
-
 
 def plain(name: str) -> str:
     return name.replace(" ", "_")
 
 
-def told(memory: hydramem.Memory, *names: str, kind: str = "note", **fields: object) -> None:
+def told(memory: Memory, *names: str, kind: str = "note", **fields: object) -> None:
     """Put an entity of each name with a text that mentions it."""
     for place, name in enumerate(names):
         id = f"{kind}{place}{plain(name)}"
@@ -32,7 +27,7 @@ def told(memory: hydramem.Memory, *names: str, kind: str = "note", **fields: obj
         put(memory, entities=(replace(row, **fields),), chunks=(text,), mentions=(mention(id, row.id),))
 
 
-def links(memory: hydramem.Memory) -> Mapping[tuple[str, str], float]:
+def links(memory: Memory) -> Mapping[tuple[str, str], float]:
     return {
         (row.subject[2:], row.object[2:]): row.confidence
         for row in rows(memory)["RELATES"]
@@ -40,151 +35,140 @@ def links(memory: hydramem.Memory) -> Mapping[tuple[str, str], float]:
     }
 
 
-@pytest.mark.parametrize("engine", ["memory", ENGINE])
-def test_a_night_links_what_may_be_one_and_rests(tmp_path: Path, engine: str) -> None:
-    with opened(tmp_path, STORAGE_GRAPH=engine) as memory:
-        told(memory, "KilnLine 300", "KL300", "Falcon Shipping", "Falcon", "Harrow")
-        before = rows(memory)
-        report = night(memory, "merge")
-        assert {each.text for each in report.changes} == {
-            "KL300 may be KilnLine 300",
-            "Falcon may be Falcon Shipping",
-        }
-        found = links(memory)
-        assert found.keys() == {("KL300", "KilnLine_300"), ("Falcon", "Falcon_Shipping")}
-        assert all(0.5 <= confidence <= 0.75 for confidence in found.values())
-        assert night(memory, "merge").phases[0].proposals == 0
-        memory.undo(report.run)
-        assert rows(memory) == before
-        assert night(memory, "merge").phases[0].proposals == 0, "what was undone is not done again"
+def test_a_night_links_what_may_be_one_and_rests(memory: Memory) -> None:
+    told(memory, "KilnLine 300", "KL300", "Falcon Shipping", "Falcon", "Harrow")
+    before = rows(memory)
+    report = night(memory, "merge")
+    assert {each.text for each in report.changes} == {
+        "KL300 may be KilnLine 300",
+        "Falcon may be Falcon Shipping",
+    }
+    found = links(memory)
+    assert found.keys() == {("KL300", "KilnLine_300"), ("Falcon", "Falcon_Shipping")}
+    assert all(0.5 <= confidence <= 0.75 for confidence in found.values())
+    assert night(memory, "merge").phases[0].proposals == 0
+    memory.undo(report.run)
+    assert rows(memory) == before
+    assert night(memory, "merge").phases[0].proposals == 0, "what was undone is not done again"
 
 
-def test_names_that_a_name_may_be_short_for_compete(tmp_path: Path) -> None:
-    with opened(tmp_path) as memory:
-        told(memory, "Falcon", "Falcon Shipping", "Falcon Bakery", "Falcon Choir")
-        night(memory, "merge")
-        found = links(memory)
-        assert len(found) == 3 and max(found.values()) < 0.3
+def test_names_that_a_name_may_be_short_for_compete(memory: Memory) -> None:
+    told(memory, "Falcon", "Falcon Shipping", "Falcon Bakery", "Falcon Choir")
+    night(memory, "merge")
+    found = links(memory)
+    assert len(found) == 3 and max(found.values()) < 0.3
 
 
-def test_namesakes_are_neither_merged_nor_linked(tmp_path: Path) -> None:
-    with opened(tmp_path) as memory:
-        told(
-            memory,
-            "Upper Mill shop",
-            "Lower Mill shop",
-            "Form Blue-7",
-            "Form Blue-17",
-            "Ada Birk",
-            "Adam Birk",
-        )
-        night(memory, "merge")
-        assert not links(memory) and len(rows(memory)["Entity"]) == 6
+def test_namesakes_are_neither_merged_nor_linked(memory: Memory) -> None:
+    told(
+        memory,
+        "Upper Mill shop",
+        "Lower Mill shop",
+        "Form Blue-7",
+        "Form Blue-17",
+        "Ada Birk",
+        "Adam Birk",
+    )
+    night(memory, "merge")
+    assert not links(memory) and len(rows(memory)["Entity"]) == 6
 
 
-def test_what_documents_alone_name_is_no_short_name(tmp_path: Path) -> None:
-    with opened(tmp_path) as memory:
-        told(memory, "Falcon", kind="passage")
-        told(memory, "Falcon Shipping")
-        night(memory, "merge")
-        assert not links(memory)
+def test_what_documents_alone_name_is_no_short_name(memory: Memory) -> None:
+    told(memory, "Falcon", kind="passage")
+    told(memory, "Falcon Shipping")
+    night(memory, "merge")
+    assert not links(memory)
 
 
-def test_one_text_with_both_names_and_a_relation_keep_them_apart(tmp_path: Path) -> None:
-    with opened(tmp_path) as memory:
-        told(memory, "Falcon", "Falcon Shipping", "KL300", "KilnLine 300")
-        beside = replace(relation("e_KL300", "made_by", "e_KilnLine_300", id="r1"), project="default")
-        put(memory, mentions=(mention("note0Falcon", "e_Falcon_Shipping"),), relations=(beside,))
-        night(memory, "merge")
-        assert not links(memory)
+def test_one_text_with_both_names_and_a_relation_keep_them_apart(memory: Memory) -> None:
+    told(memory, "Falcon", "Falcon Shipping", "KL300", "KilnLine 300")
+    beside = replace(relation("e_KL300", "made_by", "e_KilnLine_300", id="r1"), project="default")
+    put(memory, mentions=(mention("note0Falcon", "e_Falcon_Shipping"),), relations=(beside,))
+    night(memory, "merge")
+    assert not links(memory)
 
 
-def test_what_a_person_told_apart_is_not_linked(tmp_path: Path) -> None:
-    with opened(tmp_path) as memory:
-        told(memory, "Falcon", metadata={TOLD_APART: ["e_Falcon_Shipping"]})
-        told(memory, "Falcon Shipping")
-        night(memory, "merge")
-        assert not links(memory)
+def test_what_a_person_told_apart_is_not_linked(memory: Memory) -> None:
+    told(memory, "Falcon", metadata={TOLD_APART: ["e_Falcon_Shipping"]})
+    told(memory, "Falcon Shipping")
+    night(memory, "merge")
+    assert not links(memory)
 
 
-def test_a_link_goes_once_it_no_longer_follows(tmp_path: Path) -> None:
-    with opened(tmp_path) as memory:
-        told(memory, "Falcon", "Falcon Shipping")
-        night(memory, "merge")
-        put(memory, mentions=(mention("note0Falcon", "e_Falcon_Shipping"),))
-        report = night(memory, "merge")
-        assert [each.text for each in report.changes] == ["Falcon may no longer be Falcon Shipping"]
-        assert not links(memory)
+def test_a_link_goes_once_it_no_longer_follows(memory: Memory) -> None:
+    told(memory, "Falcon", "Falcon Shipping")
+    night(memory, "merge")
+    put(memory, mentions=(mention("note0Falcon", "e_Falcon_Shipping"),))
+    report = night(memory, "merge")
+    assert [each.text for each in report.changes] == ["Falcon may no longer be Falcon Shipping"]
+    assert not links(memory)
 
 
 def test_a_night_without_time_removes_no_link(tmp_path: Path) -> None:
-    with opened(tmp_path, STORAGE_GRAPH=ENGINE) as memory:
+    with opened(tmp_path / "one") as memory:
         told(memory, "Falcon", "Falcon Shipping")
         night(memory, "merge")
         found = links(memory)
-    with opened(tmp_path, STORAGE_GRAPH=ENGINE, GARDEN_PHASE_SECONDS="0.000001") as memory:
+        memory.dump(str(tmp_path / "dump"))
+    with opened(tmp_path / "other", GARDEN_PHASE_SECONDS="0.000001") as memory:
+        memory.load(str(tmp_path / "dump"))
         report = night(memory, "merge")
         assert links(memory) == found and found
         assert report.state == "partial"
 
 
-def test_a_link_whose_removal_was_undone_stays(tmp_path: Path) -> None:
-    with opened(tmp_path) as memory:
-        told(memory, "Falcon", "Falcon Shipping")
-        night(memory, "merge")
-        put(memory, mentions=(mention("note0Falcon", "e_Falcon_Shipping"),))
-        memory.undo(night(memory, "merge").run)
-        assert links(memory)
-        night(memory, "merge")
-        assert links(memory)
+def test_a_link_whose_removal_was_undone_stays(memory: Memory) -> None:
+    told(memory, "Falcon", "Falcon Shipping")
+    night(memory, "merge")
+    put(memory, mentions=(mention("note0Falcon", "e_Falcon_Shipping"),))
+    memory.undo(night(memory, "merge").run)
+    assert links(memory)
+    night(memory, "merge")
+    assert links(memory)
 
 
-def test_what_a_merge_keeps_is_linked_in_the_same_night_and_rests(tmp_path: Path) -> None:
-    with opened(tmp_path) as memory:
-        told(memory, "Falcon Shipping", "Shipping Falcon Ltd", "The Falcon Shipping", "FSH")
-        report = night(memory, "merge")
-        assert report.phases[0].counts["entities_merged"] >= 1
-        assert night(memory, "merge").phases[0].proposals == 0
+def test_what_a_merge_keeps_is_linked_in_the_same_night_and_rests(memory: Memory) -> None:
+    told(memory, "Falcon Shipping", "Shipping Falcon Ltd", "The Falcon Shipping", "FSH")
+    report = night(memory, "merge")
+    assert report.phases[0].counts["entities_merged"] >= 1
+    assert night(memory, "merge").phases[0].proposals == 0
 
 
-def test_a_link_of_an_entity_that_is_gone_since_the_plan_is_refused(tmp_path: Path) -> None:
+def test_a_link_of_an_entity_that_is_gone_since_the_plan_is_refused(memory: Memory, tmp_path: Path) -> None:
     plan = tmp_path / "plan.jsonl"
-    with opened(tmp_path / "store") as memory:
-        told(memory, "Falcon Choir", "The Falcon Choir", "Falcon", "KL300", "KilnLine 300")
-        memory.garden(plan=True, phases=("merge",), out=plan)
-        assert "Falcon may be" in plan.read_text() and "KL300 may be" in plan.read_text()
-        put(memory, removed=Removal(entities=("e_Falcon_Choir", "e_The_Falcon_Choir")))
-        (report,) = memory.garden(apply=plan)
-        assert report.phases[0].refused >= 1 and links(memory).keys() == {("KL300", "KilnLine_300")}
+    told(memory, "Falcon Choir", "The Falcon Choir", "Falcon", "KL300", "KilnLine 300")
+    memory.garden(plan=True, phases=("merge",), out=plan)
+    assert "Falcon may be" in plan.read_text() and "KL300 may be" in plan.read_text()
+    put(memory, removed=Removal(entities=("e_Falcon_Choir", "e_The_Falcon_Choir")))
+    (report,) = memory.garden(apply=plan)
+    assert report.phases[0].refused >= 1 and links(memory).keys() == {("KL300", "KilnLine_300")}
 
 
-def test_a_question_reaches_what_is_known_under_another_name(tmp_path: Path) -> None:
-    with opened(tmp_path) as memory:
-        facts = {
-            "KilnLine 300": "KilnLine 300 stands in the hall at Emberly.",
-            "KL300": "Gaskets for the KL300 come from Oslo.",
-            "Harrow": "Harrow keeps gaskets of another make in Turin.",
-        }
-        for name, text in facts.items():
-            memory.remember(text, entities=[name])
-        question = "Where do gaskets for the oven in the hall at Emberly come from?"
-        scores = {hit.text: hit for hit in memory.recall(question).hits}
-        assert not scores[facts["KL300"]].scores.get("names")
-        night(memory, "merge")
-        after = {hit.text: hit for hit in memory.recall(question).hits}
-        assert after[facts["KL300"]].scores["names"] > 0
-        assert "another name" in after[facts["KL300"]].why
-        assert not after[facts["Harrow"]].scores.get("names")
+def test_a_question_reaches_what_is_known_under_another_name(memory: Memory) -> None:
+    facts = {
+        "KilnLine 300": "KilnLine 300 stands in the hall at Emberly.",
+        "KL300": "Gaskets for the KL300 come from Oslo.",
+        "Harrow": "Harrow keeps gaskets of another make in Turin.",
+    }
+    for name, text in facts.items():
+        memory.remember(text, entities=[name])
+    question = "Where do gaskets for the oven in the hall at Emberly come from?"
+    scores = {hit.text: hit for hit in memory.recall(question).hits}
+    assert not scores[facts["KL300"]].scores.get("names")
+    night(memory, "merge")
+    after = {hit.text: hit for hit in memory.recall(question).hits}
+    assert after[facts["KL300"]].scores["names"] > 0
+    assert "another name" in after[facts["KL300"]].why
+    assert not after[facts["Harrow"]].scores.get("names")
 
 
-def test_a_relation_that_somebody_states_with_this_type_is_theirs(tmp_path: Path) -> None:
+def test_a_relation_that_somebody_states_with_this_type_is_theirs(memory: Memory) -> None:
     """It is a relation like others: no name is sought behind it, and walks of recall follow it."""
-    with opened(tmp_path) as memory:
-        told(memory, "Falcon", "Harrow")
-        memory.relate("Falcon", MAY_BE, "Harrow")
-        night(memory, "merge")
-        assert links(memory).keys() == {("Falcon", "Harrow")}
-        found = memory.recall("What is known of Falcon?").hits
-        assert found and not any(hit.scores.get("names") for hit in found)
-        snapshot = memory._use().snapshots.of("default")
-        assert MAY_BE in snapshot.edges.types and not snapshot.is_likely_same(slice(None)).any()
+    told(memory, "Falcon", "Harrow")
+    memory.relate("Falcon", MAY_BE, "Harrow")
+    night(memory, "merge")
+    assert links(memory).keys() == {("Falcon", "Harrow")}
+    found = memory.recall("What is known of Falcon?").hits
+    assert found and not any(hit.scores.get("names") for hit in found)
+    snapshot = memory._use().snapshots.of("default")
+    assert MAY_BE in snapshot.edges.types and not snapshot.is_likely_same(slice(None)).any()

@@ -18,6 +18,7 @@ from hydramem.garden.phases.merge.match_model import (
     shipped,
 )
 from hydramem.text.names.name_comparison import name_parts
+from tests.examples import FEW
 
 NAMES = ("Ada Lovelace", "A. Lovelace", "Kestrel Works 3", "IBM", "Grand Hotel", "Grand Central Hotel")
 THINGS = st.builds(
@@ -29,6 +30,7 @@ THINGS = st.builds(
 )
 
 
+@FEW
 @given(THINGS, THINGS)
 def test_a_pair_is_measured_the_same_both_ways(one: Thing, other: Thing) -> None:
     mine, yours = match_profile(one), match_profile(other)
@@ -60,6 +62,7 @@ def test_no_pairs_have_no_probabilities_and_the_model_reads_back() -> None:
     assert again.to_json() == model.to_json()
 
 
+@FEW
 @given(st.lists(st.sampled_from((*NAMES, "Ada", "Grand", "Hotel Grand")), max_size=12))
 def test_blocks_find_every_pair_that_shares_a_key(names: list[str]) -> None:
     named = [name_parts(name) for name in names]
@@ -77,7 +80,7 @@ def test_a_word_that_many_share_brings_no_pairs_together() -> None:
 
 
 def test_a_name_is_held_in_less_than_a_kilobyte() -> None:
-    things = [Thing(names=(f"Street {place} of the old Harbour",)) for place in range(2000)]
+    things = [Thing(names=(f"Street {place} of the old Harbour",)) for place in range(1000)]
     tracemalloc.start()
     held = [match_profile(each) for each in things]
     size, _ = tracemalloc.get_traced_memory()

@@ -1,18 +1,14 @@
 """Where documents take too much room, what is out of use longest goes, and nothing that is in use."""
 
-import os
 from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
-
-import pytest
 
 from hydramem.core.row_types import Chunk, Document, Times
 from hydramem.core.time import now
 from tests.garden.memories import night, opened, put, rows
 from tests.storage.rows import chunk, document, entity, mention, relation
 
-ENGINE = os.environ.get("HYDRAMEM_TEST_ENGINE", "ladybug")
 NOW = now()
 LIMIT = {"LIMITS_DOCUMENT_MB": "1"}
 
@@ -34,8 +30,7 @@ def passage(id: str, of: str, state: str = "active", days: float = 0, **fields: 
     return chunk(id, f"{id} " + "word " * 60_000, **(given | fields))
 
 
-@pytest.mark.parametrize("engine", ["memory", pytest.param(ENGINE, marks=pytest.mark.engine)])
-def test_versions_go_first_then_what_was_archived_longest(tmp_path: Path, engine: str) -> None:
+def test_versions_go_first_then_what_was_archived_longest(tmp_path: Path) -> None:
     documents = (page("d_now"), page("d_older", 90), page("d_newer", 10))
     chunks = (
         passage("c_now", "d_now"),
@@ -44,7 +39,7 @@ def test_versions_go_first_then_what_was_archived_longest(tmp_path: Path, engine
         passage("c_older", "d_older", "archived", 90),
         passage("c_newer", "d_newer", "archived", 10),
     )
-    with opened(tmp_path, STORAGE_GRAPH=engine, **LIMIT) as memory:
+    with opened(tmp_path, **LIMIT) as memory:
         put(memory, documents=documents[:1], chunks=chunks[:3])
         assert night(memory, "prune").phases[0].proposals == 0, "0.9 MB is within the limit"
         put(memory, documents=documents, chunks=chunks)

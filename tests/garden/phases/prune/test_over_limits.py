@@ -1,20 +1,18 @@
 """Over the limit the least important and least recalled memories go; what is protected stays."""
 
-import os
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from hydramem.core.row_types import Chunk, Mention, Times
 from hydramem.garden.phases.prune.over_limits import least_worth
 from hydramem.storage.in_memory.graph import InMemoryGraph
+from tests.examples import FEW
 from tests.garden.memories import night, opened, put, rows
 from tests.storage.rows import chunk, entity, relation
 
-ENGINE = os.environ.get("HYDRAMEM_TEST_ENGINE", "ladybug")
 OLD = datetime(2025, 1, 1, tzinfo=UTC)
 
 
@@ -23,6 +21,7 @@ def memory_of(id: str, **fields: object) -> Chunk:
     return chunk(id, text=f"Note {id}.", **(given | fields))
 
 
+@FEW
 @given(st.lists(st.tuples(st.floats(0, 1), st.integers(0, 1)), max_size=30), st.integers(0, 40))
 def test_what_goes_is_never_worth_more_than_what_stays(given_: list[tuple[float, int]], most: int) -> None:
     held = [
@@ -35,9 +34,7 @@ def test_what_goes_is_never_worth_more_than_what_stays(given_: list[tuple[float,
     assert not gone or not left or max(row.importance for row in gone) <= min(row.importance for row in left)
 
 
-@pytest.mark.engine
-@pytest.mark.parametrize("engine", ["memory", ENGINE])
-def test_over_the_limit_the_least_goes_with_what_hangs_on_it(tmp_path: Path, engine: str) -> None:
+def test_over_the_limit_the_least_goes_with_what_hangs_on_it(tmp_path: Path) -> None:
     held = (
         memory_of("least", importance=0.1),
         memory_of("reused", importance=0.1),
@@ -48,7 +45,7 @@ def test_over_the_limit_the_least_goes_with_what_hangs_on_it(tmp_path: Path, eng
     )
     things = tuple(entity(id, name, project="default") for id, name in (("e1", "Ada"), ("e2", "Bob")))
     claim = relation("e1", "leads", "e2", project="default", evidence=("least",), verdict="accepted")
-    with opened(tmp_path, STORAGE_GRAPH=engine, LIMITS_MEMORIES="4") as memory:
+    with opened(tmp_path, LIMITS_MEMORIES="4") as memory:
         put(
             memory,
             chunks=held,

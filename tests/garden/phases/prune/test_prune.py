@@ -1,6 +1,5 @@
 """The phase prune: what expired, hangs loose or looks wrong twice goes to the archive; the rest stays."""
 
-from collections.abc import Iterator
 from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
@@ -8,16 +7,16 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-import hydramem
+from hydramem import Memory
 from hydramem.core.ids import entity_id, relation_id
 from hydramem.core.row_types import Entity, Link, Relation, Times
 from hydramem.core.time import now
 from hydramem.garden.edges import logistic
 from hydramem.garden.edges.gnn.trained_model import NAME, available
-from hydramem.garden.night.run_phases import STEPS
 from hydramem.text.normalize import entity_key
 from tests.garden.graphs import triples
 from tests.garden.memories import night, opened, put, rows
+from tests.storage.rows import chunk
 
 pytestmark = pytest.mark.filterwarnings("ignore:.*torch.jit.script.*:DeprecationWarning")
 
@@ -45,36 +44,28 @@ def claim(subject: str, type: str, object: str, **fields: object) -> Relation:
 
 
 @pytest.fixture
-def memory(tmp_path: Path) -> Iterator[hydramem.Memory]:
+def ruled(memory: Memory) -> Memory:
     """A memory of 300 relations with rules, and six that fit none."""
     right = triples(100)
     names = sorted({end for one in right for end in (one[0], one[2])})
-    with opened(tmp_path) as memory:
-        put(
-            memory,
-            entities=tuple(map(thing, names)),
-            relations=tuple(claim(*one) for one in [*right, *WRONG]),
-        )
-        yield memory
+    relations = tuple(claim(*one) for one in [*right, *WRONG])
+    put(memory, entities=tuple(map(thing, names)), relations=relations)
+    return memory
 
 
-def test_it_is_a_phase_of_the_night() -> None:
-    assert "prune" in STEPS
-
-
-def test_what_fits_neither_the_graph_nor_any_evidence_goes_and_comes_back(memory: hydramem.Memory) -> None:
-    before = rows(memory)
-    report = night(memory, "prune")
+def test_what_fits_neither_the_graph_nor_any_evidence_goes_and_comes_back(ruled: Memory) -> None:
+    before = rows(ruled)
+    report = night(ruled, "prune")
     wrong = {claim(*one).id for one in WRONG}
-    gone = {row.id for row in rows(memory)["RELATES"] if row.state == "archived"}
+    gone = {row.id for row in rows(ruled)["RELATES"] if row.state == "archived"}
     assert gone and gone <= wrong
     assert len(gone) <= 0.02 * len(before["RELATES"])
     used = NAME if available() else logistic.NAME
     assert f"Edge scorer {used}" in report.phases[0].notes[0] and "AUC" in report.phases[0].notes[0]
     assert "Brier score" in report.phases[0].notes[0]
-    memory.undo(report.run)
-    assert rows(memory) == before
-    again = {each.target for each in night(memory, "prune").changes}
+    ruled.undo(report.run)
+    assert rows(ruled) == before
+    again = {each.target for each in night(ruled, "prune").changes}
     assert again.isdisjoint(gone), "what a person took back is not done again"
 
 
@@ -85,87 +76,68 @@ def test_what_fits_neither_the_graph_nor_any_evidence_goes_and_comes_back(memory
         {"layer": "verified"},
         {"verifier": "person:ada", "verdict": "accepted"},
         {"verifier": "vog:model", "verdict": "accepted"},
+        {"evidence": ("c_reused",)},
     ],
+    ids=str,
 )
-def test_what_is_protected_stays(memory: hydramem.Memory, protection: dict[str, object]) -> None:
-    put(memory, relations=tuple(claim(*one, **protection) for one in WRONG))
-    report = night(memory, "prune")
-    assert not {claim(*one).id for one in WRONG} & {each.target for each in report.changes}
-    assert report.phases[0].counts["spurious_protected"] > 0
-
-
-def test_what_rests_on_a_reused_memory_stays(memory: hydramem.Memory) -> None:
-    told = memory.remember("Something was said here.")
-    put(memory, relations=tuple(claim(*one, evidence=(told.id,)) for one in WRONG))
+def test_what_is_protected_stays(ruled: Memory, protection: dict[str, object]) -> None:
+    reused = chunk("c_reused", "Something was said here.", project="default")
+    put(ruled, chunks=(reused,), relations=tuple(claim(*one, **protection) for one in WRONG))
+    ruled.drain()
     for name in ("first", "second"):
-        with memory.session(name):
-            memory.recall("something said")
-    memory.drain()
-    report = night(memory, "prune")
+        with ruled.session(name):
+            ruled.recall("something said")
+    ruled.drain()
+    report = night(ruled, "prune")
     assert not {claim(*one).id for one in WRONG} & {each.target for each in report.changes}
     assert report.phases[0].counts["spurious_protected"] > 0
 
 
-def test_a_scorer_that_does_not_know_prunes_nothing(tmp_path: Path) -> None:
-    with opened(tmp_path, GARDEN_LEAST_AUC="1.1") as memory:
-        right = triples(100)
-        names = sorted({end for one in right for end in (one[0], one[2])})
-        relations = tuple(claim(*one) for one in [*right, *WRONG])
-        put(memory, entities=tuple(map(thing, names)), relations=relations)
-        report = night(memory, "prune")
-        assert report.phases[0].proposals == 0
-        assert any("least_auc" in note for note in report.phases[0].notes)
-
-
-def test_a_graph_that_nothing_can_be_learned_from_loses_nothing(tmp_path: Path) -> None:
+def test_a_graph_that_nothing_can_be_learned_from_loses_nothing(memory: Memory) -> None:
     """The bound is the usual one: chance does not pass it."""
-    with opened(tmp_path) as memory:
-        draw, names = np.random.default_rng(0), [f"person {one}" for one in range(60)]
-        pairs = {tuple(names[place] for place in draw.choice(60, 2, replace=False)) for _ in range(320)}
-        relations = tuple(claim(one, "knows", other) for one, other in sorted(pairs))
-        put(memory, entities=tuple(map(thing, names)), relations=relations)
-        report = night(memory, "prune")
-        assert any("below garden.least_auc" in note for note in report.phases[0].notes)
-        assert not {each.target for each in report.changes} & {row.id for row in relations}
+    draw, names = np.random.default_rng(0), [f"person {one}" for one in range(60)]
+    pairs = {tuple(names[place] for place in draw.choice(60, 2, replace=False)) for _ in range(320)}
+    relations = tuple(claim(one, "knows", other) for one, other in sorted(pairs))
+    put(memory, entities=tuple(map(thing, names)), relations=relations)
+    report = night(memory, "prune")
+    assert any("below garden.least_auc" in note for note in report.phases[0].notes)
+    assert not {each.target for each in report.changes} & {row.id for row in relations}
 
 
-def test_what_expired_goes_with_what_only_it_supports(tmp_path: Path) -> None:
-    with opened(tmp_path) as memory:
-        short = memory.remember("Ada Lovelace leads Billing.")
-        stays = memory.remember("Carl Sun leads Shipping.")
-        chunk = next(row for row in rows(memory)["Chunk"] if row.id == short.id)
-        put(memory, chunks=(replace(chunk, expires_at=LONG_AGO),))
-        before = rows(memory)
-        planned = night(memory, "prune", plan=True)
-        assert [each.target for each in planned.changes] == [short.id]
-        report = night(memory, "prune")
-        after = rows(memory)
-        assert {row.id: row.state for row in after["Chunk"]} == {short.id: "archived", stays.id: "active"}
-        resting = [row for row in after["RELATES"] if short.id in row.evidence]
-        assert resting and {row.state for row in resting} == {"archived"}
-        assert night(memory, "prune").phases[0].proposals == 0
-        memory.undo(report.run)
-        assert rows(memory) == before
+def test_what_expired_goes_with_what_only_it_supports(memory: Memory) -> None:
+    short = memory.remember("Ada Lovelace leads Billing.")
+    stays = memory.remember("Carl Sun leads Shipping.")
+    chunk = next(row for row in rows(memory)["Chunk"] if row.id == short.id)
+    put(memory, chunks=(replace(chunk, expires_at=LONG_AGO),))
+    before = rows(memory)
+    planned = night(memory, "prune", plan=True)
+    assert [each.target for each in planned.changes] == [short.id]
+    report = night(memory, "prune")
+    after = rows(memory)
+    assert {row.id: row.state for row in after["Chunk"]} == {short.id: "archived", stays.id: "active"}
+    resting = [row for row in after["RELATES"] if short.id in row.evidence]
+    assert resting and {row.state for row in resting} == {"archived"}
+    assert night(memory, "prune").phases[0].proposals == 0
+    memory.undo(report.run)
+    assert rows(memory) == before
 
 
-def test_things_that_nothing_names_go_unless_a_person_told_of_them(tmp_path: Path) -> None:
-    with opened(tmp_path) as memory:
-        told = replace(thing("Told Of"), description="Kept.")
-        fresh = replace(thing("Fresh"), last_seen=now())
-        put(memory, entities=(thing("Nobody"), told, fresh))
-        assert [each.text for each in night(memory, "prune").changes] == ["Nobody"]
-        assert {row.name for row in rows(memory)["Entity"]} == {"Told Of", "Fresh"}
+def test_things_that_nothing_names_go_unless_a_person_told_of_them(memory: Memory) -> None:
+    told = replace(thing("Told Of"), description="Kept.")
+    fresh = replace(thing("Fresh"), last_seen=now())
+    put(memory, entities=(thing("Nobody"), told, fresh))
+    assert [each.text for each in night(memory, "prune").changes] == ["Nobody"]
+    assert {row.name for row in rows(memory)["Entity"]} == {"Told Of", "Fresh"}
 
 
-def test_a_thing_that_is_named_since_the_plan_stays(tmp_path: Path) -> None:
+def test_a_thing_that_is_named_since_the_plan_stays(memory: Memory, tmp_path: Path) -> None:
     plan = tmp_path / "plan.jsonl"
-    with opened(tmp_path / "store") as memory:
-        put(memory, entities=(thing("Grace Hopper"),))
-        assert len(night(memory, "prune", plan=True, out=str(plan)).changes) == 1
-        told = memory.remember("A talk with Grace Hopper in the garden.")
-        (report,) = memory.garden(apply=str(plan))
-        assert [each.why for each in report.refused] == [f"memory {told.id} names it since the plan was made"]
-        assert [row.entity for row in rows(memory)["MENTIONS"]] == [thing("Grace Hopper").id]
+    put(memory, entities=(thing("Grace Hopper"),))
+    assert len(night(memory, "prune", plan=True, out=str(plan)).changes) == 1
+    told = memory.remember("A talk with Grace Hopper in the garden.")
+    (report,) = memory.garden(apply=str(plan))
+    assert [each.why for each in report.refused] == [f"memory {told.id} names it since the plan was made"]
+    assert [row.entity for row in rows(memory)["MENTIONS"]] == [thing("Grace Hopper").id]
 
 
 def link(source: str, target: str, **fields: object) -> Link:
@@ -211,7 +183,7 @@ def test_what_was_archived_long_ago_is_taken_out_only_where_limits_say_so(tmp_pa
         assert all(old.id not in row.evidence for row in left["RELATES"])
 
 
-def age(memory: hydramem.Memory) -> None:
+def age(memory: Memory) -> None:
     """Let what is archived have been so for long."""
     held = rows(memory)
     archived = [row for name in ("Chunk", "RELATES") for row in held[name] if row.state == "archived"]

@@ -1,24 +1,21 @@
 """Memories that were stored without comparison are compared by night: links are stored, and nothing ends."""
 
-import os
 from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
 
-import hydramem
+from hydramem import Memory
 from hydramem.core.ids import link_id
 from hydramem.core.row_types import Chunk, Link, LinkType, Times
 from hydramem.garden.night.run_phases import UNFINISHED
 from hydramem.garden.phases.supersede.replacement_prompt import CheckedAgainReply
 from hydramem.garden.proposals.compared_memories import read_compared
-from hydramem.llm.scripted_generator import ScriptedPrompt
+from hydramem.llm.scripted_generator import ScriptedGenerator, ScriptedPrompt
 from hydramem.storage.write import Removal
 from tests.garden.memories import night, opened, put, rows
 from tests.storage.rows import chunk
-
-ENGINE = os.environ.get("HYDRAMEM_TEST_ENGINE", "ladybug")
 
 
 def note(id: str, text: str, day: int, **values: object) -> Chunk:
@@ -31,34 +28,32 @@ NEW = note("c_new", "The Kestrel office is in Room 9.", 8)
 OTHER = note("c_other", "Lunch at the Kestrel office costs nine euros.", 5)
 
 
-def links(memory: hydramem.Memory) -> set[tuple[str, str, str]]:
+def links(memory: Memory) -> set[tuple[str, str, str]]:
     return {(row.source, row.type, row.target) for row in rows(memory)["LINKS"] if row.state == "active"}
 
 
-@pytest.mark.engine
-@pytest.mark.parametrize("engine", ["memory", ENGINE])
-def test_an_update_that_was_not_compared_is_linked_once(tmp_path: Path, engine: str) -> None:
-    with opened(tmp_path, STORAGE_GRAPH=engine) as memory:
-        put(memory, chunks=(OLD, NEW, OTHER))
-        before = rows(memory)
-        report = night(memory, "supersede")
-        assert links(memory) == {("c_new", "may_supersede", "c_old")}
-        (change,) = report.changes
-        assert change.score is not None and change.score >= 0.5
-        assert {row.state for row in rows(memory)["Chunk"]} == {"active"}
-        assert memory.review().questions[0].kind == "may_supersede"
-        with memory.during(None):  # a recall that leaves no row
-            found = memory.recall("Kestrel office room", limit=2)
-        assert [hit.id for hit in found.hits] == ["c_new", "c_old"]
-        assert night(memory, "supersede").phases[0].proposals == 0
-        memory.undo(report.run)
-        assert rows(memory) == before
-        assert night(memory, "supersede").phases[0].proposals == 0, "what was undone is not done again"
+def test_an_update_that_was_not_compared_is_linked_once(memory: Memory) -> None:
+    put(memory, chunks=(OLD, NEW, OTHER))
+    before = rows(memory)
+    report = night(memory, "supersede")
+    assert links(memory) == {("c_new", "may_supersede", "c_old")}
+    (change,) = report.changes
+    assert change.score is not None and change.score >= 0.5
+    assert {row.state for row in rows(memory)["Chunk"]} == {"active"}
+    assert memory.review().questions[0].kind == "may_supersede"
+    with memory.during(None):  # a recall that leaves no row
+        found = memory.recall("Kestrel office room", limit=2)
+    assert [hit.id for hit in found.hits] == ["c_new", "c_old"]
+    assert night(memory, "supersede").phases[0].proposals == 0
+    memory.undo(report.run)
+    assert rows(memory) == before
+    assert night(memory, "supersede").phases[0].proposals == 0, "what was undone is not done again"
 
 
-@pytest.mark.parametrize("type", ["may_supersede", "extends", "contradicts"])
-@pytest.mark.parametrize("state", ["active", "superseded"])
-def test_a_pair_that_was_compared_is_left(tmp_path: Path, type: LinkType, state: str) -> None:
+@pytest.mark.parametrize(
+    ("type", "state"), [("may_supersede", "active"), ("extends", "superseded"), ("contradicts", "active")]
+)
+def test_a_pair_that_was_compared_is_left(memory: Memory, type: LinkType, state: str) -> None:
     link = Link(
         id="l_1",
         source="c_new",
@@ -68,79 +63,71 @@ def test_a_pair_that_was_compared_is_left(tmp_path: Path, type: LinkType, state:
         state=state,  # type: ignore[arg-type]
         times=Times(recorded_at=NEW.times.recorded_at),
     )
-    with opened(tmp_path) as memory:
-        put(memory, chunks=(OLD, NEW), links=(link,))
-        assert night(memory, "supersede").phases[0].proposals == 0
+    put(memory, chunks=(OLD, NEW), links=(link,))
+    assert night(memory, "supersede").phases[0].proposals == 0
 
 
-def test_a_memory_of_an_earlier_time_supersedes_nothing(tmp_path: Path) -> None:
+def test_a_memory_of_an_earlier_time_supersedes_nothing(memory: Memory) -> None:
     early = Times(recorded_at=NEW.times.recorded_at, valid_from=datetime(2019, 1, 1, tzinfo=UTC))
-    with opened(tmp_path) as memory:
-        put(memory, chunks=(OLD, note("c_new", NEW.text, 8, times=early)))
-        night(memory, "supersede")
-        assert not links(memory)
+    put(memory, chunks=(OLD, note("c_new", NEW.text, 8, times=early)))
+    night(memory, "supersede")
+    assert not links(memory)
 
 
-def test_memories_of_other_scopes_are_not_compared(tmp_path: Path) -> None:
-    with opened(tmp_path) as memory:
-        away = note("c_new", NEW.text, 8, scope="/elsewhere")
-        put(memory, chunks=(note("c_old", OLD.text, 1, scope="/here"), away))
-        night(memory, "supersede")
-        assert not links(memory)
+def test_memories_of_other_scopes_are_not_compared(memory: Memory) -> None:
+    away = note("c_new", NEW.text, 8, scope="/elsewhere")
+    put(memory, chunks=(note("c_old", OLD.text, 1, scope="/here"), away))
+    night(memory, "supersede")
+    assert not links(memory)
 
 
-def test_a_second_night_compares_only_what_is_new(tmp_path: Path) -> None:
-    with opened(tmp_path) as memory:
-        put(memory, chunks=(OLD, OTHER))
-        assert night(memory, "supersede").phases[0].counts["memories_compared"] == 2
-        assert "memories_compared" not in night(memory, "supersede").phases[0].counts
-        put(memory, chunks=(NEW,))
-        assert night(memory, "supersede").phases[0].counts["memories_compared"] == 1
-        assert links(memory) == {("c_new", "may_supersede", "c_old")}
+def test_a_second_night_compares_only_what_is_new(memory: Memory) -> None:
+    put(memory, chunks=(OLD, OTHER))
+    assert night(memory, "supersede").phases[0].counts["memories_compared"] == 2
+    assert "memories_compared" not in night(memory, "supersede").phases[0].counts
+    put(memory, chunks=(NEW,))
+    assert night(memory, "supersede").phases[0].counts["memories_compared"] == 1
+    assert links(memory) == {("c_new", "may_supersede", "c_old")}
 
 
-def test_an_older_memory_that_comes_later_is_compared_with_newer_ones(tmp_path: Path) -> None:
-    with opened(tmp_path) as memory:
-        put(memory, chunks=(NEW,))
-        night(memory, "supersede")
-        put(memory, chunks=(OLD,))
-        night(memory, "supersede")
-        assert links(memory) == {("c_new", "may_supersede", "c_old")}
+def test_an_older_memory_that_comes_later_is_compared_with_newer_ones(memory: Memory) -> None:
+    put(memory, chunks=(NEW,))
+    night(memory, "supersede")
+    put(memory, chunks=(OLD,))
+    night(memory, "supersede")
+    assert links(memory) == {("c_new", "may_supersede", "c_old")}
 
 
-def test_a_plan_remembers_nothing(tmp_path: Path) -> None:
-    with opened(tmp_path) as memory:
-        put(memory, chunks=(OLD, NEW))
-        memory.garden(phases=["supersede"], plan=True)
-        assert night(memory, "supersede").phases[0].counts["memories_compared"] == 2
+def test_a_plan_remembers_nothing(memory: Memory) -> None:
+    put(memory, chunks=(OLD, NEW))
+    memory.garden(phases=["supersede"], plan=True)
+    assert night(memory, "supersede").phases[0].counts["memories_compared"] == 2
 
 
 def test_a_night_that_stops_before_its_changes_are_made_loses_no_pair(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    memory: Memory, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def stops(*_: object, **__: object) -> None:
         raise KeyboardInterrupt
 
-    with opened(tmp_path) as memory:
-        put(memory, chunks=(OLD, NEW))
-        with monkeypatch.context() as patched:
-            patched.setattr("hydramem.garden.night.run_phases.apply", stops)
-            with pytest.raises(KeyboardInterrupt):
-                night(memory, "supersede")
-        (memory._garden_folder("default") / UNFINISHED).unlink()  # as where it could not even be written
-        assert night(memory, "supersede").phases[0].counts["memories_compared"] == 2
-        assert links(memory) == {("c_new", "may_supersede", "c_old")}
+    put(memory, chunks=(OLD, NEW))
+    with monkeypatch.context() as patched:
+        patched.setattr("hydramem.garden.night.run_phases.apply", stops)
+        with pytest.raises(KeyboardInterrupt):
+            night(memory, "supersede")
+    (memory._garden_folder("default") / UNFINISHED).unlink()  # as where it could not even be written
+    assert night(memory, "supersede").phases[0].counts["memories_compared"] == 2
+    assert links(memory) == {("c_new", "may_supersede", "c_old")}
 
 
-def test_memories_that_are_gone_are_forgotten_here_too(tmp_path: Path) -> None:
-    with opened(tmp_path) as memory:
-        put(memory, chunks=(OLD, NEW, OTHER))
-        night(memory, "supersede")
-        folder = memory._garden_folder("default")
-        assert read_compared(folder).ids == {"c_old", "c_new", "c_other"}
-        put(memory, removed=Removal(chunks=("c_other",)))
-        night(memory, "supersede")
-        assert read_compared(folder).ids == {"c_old", "c_new"}
+def test_memories_that_are_gone_are_forgotten_here_too(memory: Memory) -> None:
+    put(memory, chunks=(OLD, NEW, OTHER))
+    night(memory, "supersede")
+    folder = memory._garden_folder("default")
+    assert read_compared(folder).ids == {"c_old", "c_new", "c_other"}
+    put(memory, removed=Removal(chunks=("c_other",)))
+    night(memory, "supersede")
+    assert read_compared(folder).ids == {"c_old", "c_new"}
 
 
 BLOCK = note("c_block", "Straddle carriers may do 20 km/h in block F.", 1)
@@ -152,43 +139,19 @@ def answer(verdict: str) -> dict[str, object]:
     return {"pairs": [given]}
 
 
-def confirmed() -> dict[str, object]:
-    given = {
-        "index": 1,
-        "verdict": "CONTRADICTION",
-        "older_quote": "block F",
-        "newer_quote": "Block F",
-    }
-    return {"pairs": [given]}
-
-
-def test_a_doubtful_pair_is_neither_linked_nor_asked_of_a_person(tmp_path: Path) -> None:
-    with opened(tmp_path) as memory:
-        put(memory, chunks=(BLOCK, TWELVE))
-        assert night(memory, "supersede").phases[0].proposals == 0
-        assert memory.review().waiting == 0
-
-
-def test_a_model_that_alone_sees_a_replacement_links_and_ends_nothing(tmp_path: Path) -> None:
-    with opened(tmp_path, [answer("REPLACES"), confirmed()]) as memory:
-        put(memory, chunks=(BLOCK, TWELVE))
-        before = rows(memory)
-        report = night(memory, "supersede")
-        assert links(memory) == {("c_twelve", "may_supersede", "c_block")}
-        assert {row.state for row in rows(memory)["Chunk"]} == {"active"}
-        assert memory.review().questions[0].kind == "may_supersede"
-        assert night(memory, "supersede").phases[0].proposals == 0, "a second night does not end it either"
-        memory.undo(report.run)
-        assert rows(memory) == before
-
-
-def test_a_doubtful_pair_waits_for_a_model(tmp_path: Path) -> None:
-    with opened(tmp_path, STORAGE_GRAPH=ENGINE) as memory:
-        put(memory, chunks=(BLOCK, TWELVE))
-        night(memory, "supersede")
-    with opened(tmp_path, [answer("REPLACES"), confirmed()], STORAGE_GRAPH=ENGINE) as memory:
-        night(memory, "supersede")
-        assert links(memory) == {("c_twelve", "may_supersede", "c_block")}
+def test_a_doubtful_pair_waits_for_a_model(memory: Memory) -> None:
+    put(memory, chunks=(BLOCK, TWELVE))
+    assert night(memory, "supersede").phases[0].proposals == 0
+    assert memory.review().waiting == 0
+    memory._given_generator = ScriptedGenerator([answer("REPLACES"), answer("CONTRADICTION")])
+    before = rows(memory)
+    report = night(memory, "supersede")
+    assert links(memory) == {("c_twelve", "may_supersede", "c_block")}
+    assert {row.state for row in rows(memory)["Chunk"]} == {"active"}
+    assert memory.review().questions[0].kind == "may_supersede"
+    assert night(memory, "supersede").phases[0].proposals == 0, "a second night does not end it either"
+    memory.undo(report.run)
+    assert rows(memory) == before
 
 
 def test_of_several_states_each_ends_where_the_next_begins(tmp_path: Path) -> None:
@@ -257,27 +220,26 @@ VISITED = note("c_visited", "Brandt comes each October to look after the boiler 
 
 @pytest.mark.parametrize(("type", "left"), [("may_supersede", 1), ("duplicates", 1), ("extends", 2)])
 def test_what_was_linked_at_once_is_joined_where_it_says_the_same(
-    tmp_path: Path, type: LinkType, left: int
+    memory: Memory, type: LinkType, left: int
 ) -> None:
     made = replace(WEAK, id=link_id("default", "c_visited", type, "c_visit"), type=type)
     made = replace(made, source="c_visited", target="c_visit")
-    with opened(tmp_path, STORAGE_GRAPH=ENGINE) as memory:
-        put(memory, chunks=(VISIT, VISITED), links=(made,))
-        before = rows(memory)
-        report = night(memory, "supersede")
-        assert ("c_visited", "duplicates", "c_visit") in links(memory)
-        assert len(links(memory)) == left
-        with memory.during(None):
-            (hit,) = memory.recall("who looks after the boiler of the office").hits
-        assert {hit.id, *hit.also} == {"c_visit", "c_visited"}
-        assert night(memory, "supersede").phases[0].proposals == 0
-        memory.undo(report.run)
-        assert rows(memory) == before
+    put(memory, chunks=(VISIT, VISITED), links=(made,))
+    before = rows(memory)
+    report = night(memory, "supersede")
+    assert ("c_visited", "duplicates", "c_visit") in links(memory)
+    assert len(links(memory)) == left
+    with memory.during(None):
+        (hit,) = memory.recall("who looks after the boiler of the office").hits
+    assert {hit.id, *hit.also} == {"c_visit", "c_visited"}
+    assert night(memory, "supersede").phases[0].proposals == 0
+    memory.undo(report.run)
+    assert rows(memory) == before
 
 
 def test_what_a_model_twice_calls_the_same_is_one_hit(tmp_path: Path) -> None:
     answers = [of_hours("SAME"), of_hours("EQUIVALENT")]
-    with opened(tmp_path, answers, STORAGE_GRAPH=ENGINE) as memory:
+    with opened(tmp_path, answers) as memory:
         put(memory, chunks=(SAID, AGAIN), links=(WEAK,))
         before = rows(memory)
         report = night(memory, "supersede")
@@ -340,12 +302,11 @@ def test_a_model_that_sees_no_replacement_is_asked_once(tmp_path: Path) -> None:
         assert memory.review().waiting == 0
 
 
-def test_texts_of_one_form_about_two_things_are_not_linked(tmp_path: Path) -> None:
-    with opened(tmp_path) as memory:
-        texts = ("Person112 met with Team3.", "Person113 met with Team3.", "Person114 met with Team3.")
-        put(memory, chunks=[note(f"c_{place}", text, 1) for place, text in enumerate(texts)])
-        assert night(memory, "supersede").phases[0].counts["memories_compared"] == 3
-        assert not links(memory)
+def test_texts_of_one_form_about_two_things_are_not_linked(memory: Memory) -> None:
+    texts = ("Person112 met with Team3.", "Person113 met with Team3.", "Person114 met with Team3.")
+    put(memory, chunks=[note(f"c_{place}", text, 1) for place, text in enumerate(texts)])
+    assert night(memory, "supersede").phases[0].counts["memories_compared"] == 3
+    assert not links(memory)
 
 
 @pytest.mark.parametrize("changed", [True, False])

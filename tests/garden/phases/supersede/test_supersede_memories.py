@@ -1,20 +1,18 @@
 """Memories that may supersede older ones: a model settles them by night, by words of both of them."""
 
-import os
 from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
 
-import hydramem
+from hydramem import Memory
 from hydramem.core.errors import ModelUnavailableError
 from hydramem.core.results.garden_results import Gardened
 from hydramem.core.row_types import Chunk, Link, Times
+from hydramem.llm.scripted_generator import ScriptedGenerator
 from tests.garden.memories import night, opened, put, rows
 from tests.storage.rows import chunk, entity, mention
-
-ENGINE = os.environ.get("HYDRAMEM_TEST_ENGINE", "ladybug")
 
 
 def note(id: str, text: str, day: int, **values: object) -> Chunk:
@@ -34,7 +32,7 @@ MAYBE = Link(
 )
 
 
-def fill(memory: hydramem.Memory, older: Chunk = OLD, newer: Chunk = NEW) -> None:
+def fill(memory: Memory, older: Chunk = OLD, newer: Chunk = NEW) -> None:
     slope = entity("e_s", "north slope", project="default", mention_count=1)
     put(memory, chunks=(older, newer), links=(MAYBE,), entities=(slope,), mentions=(mention("c_old", "e_s"),))
 
@@ -49,7 +47,7 @@ def again(verdict: str = "CONTRADICTION", **values: object) -> dict[str, object]
     return reply(verdict, **values)
 
 
-def states(memory: hydramem.Memory) -> dict[str, str]:
+def states(memory: Memory) -> dict[str, str]:
     held = rows(memory)
     return {row.id: row.state for row in (*held["Chunk"], *held["LINKS"])}
 
@@ -57,10 +55,8 @@ def states(memory: hydramem.Memory) -> dict[str, str]:
 OPEN = {"c_old": "active", "c_new": "active", "l_1": "active"}
 
 
-@pytest.mark.engine
-@pytest.mark.parametrize("engine", ["memory", ENGINE])
-def test_what_a_model_calls_a_replacement_ends_with_history(tmp_path: Path, engine: str) -> None:
-    with opened(tmp_path, [reply("REPLACES"), again()], STORAGE_GRAPH=engine) as memory:
+def test_what_a_model_calls_a_replacement_ends_with_history(tmp_path: Path) -> None:
+    with opened(tmp_path, [reply("REPLACES"), again()]) as memory:
         fill(memory)
         before = rows(memory)
         report = night(memory, "supersede")
@@ -108,12 +104,11 @@ def test_a_second_answer_that_did_not_come_is_asked_for_in_the_next_night(
     tmp_path: Path, second: object
 ) -> None:
     first = [reply("REPLACES"), *([] if second is None else [second])]
-    calls = "1" if second is None else "50"
-    with opened(tmp_path, first, STORAGE_GRAPH=ENGINE, GARDEN_PHASE_CALLS=calls) as memory:
+    with opened(tmp_path, first, GARDEN_PHASE_CALLS="1" if second is None else "50") as memory:
         fill(memory)
         assert night(memory, "supersede").phases[0].state == "partial"
         assert states(memory) == OPEN
-    with opened(tmp_path, [again()], STORAGE_GRAPH=ENGINE) as memory:
+        memory._given_generator = ScriptedGenerator([again()])
         night(memory, "supersede")
         assert states(memory)["c_old"] == "superseded"
 
@@ -162,12 +157,11 @@ def test_a_model_that_fails_ends_nothing_and_is_said(tmp_path: Path, answer: obj
         assert states(memory) == OPEN
 
 
-def test_without_a_model_nothing_ends(tmp_path: Path) -> None:
-    with opened(tmp_path) as memory:
-        fill(memory)
-        (phase,) = night(memory, "supersede").phases
-        assert (phase.state, phase.counts["memories_maybe_replaced"]) == ("completed", 1)
-        assert states(memory) == OPEN
+def test_without_a_model_nothing_ends(memory: Memory) -> None:
+    fill(memory)
+    (phase,) = night(memory, "supersede").phases
+    assert (phase.state, phase.counts["memories_maybe_replaced"]) == ("completed", 1)
+    assert states(memory) == OPEN
 
 
 LATER = Times(recorded_at=OLD.times.recorded_at, valid_from=datetime(2025, 3, 20, tzinfo=UTC))

@@ -1,20 +1,16 @@
 """The phase supersede: the newer ends the older, where that is certain, and in the same slot."""
 
-import os
 from dataclasses import replace
 from datetime import UTC, datetime
-from pathlib import Path
 
 import pytest
 
-import hydramem
+from hydramem import Memory
 from hydramem.core.row_types import Relation, Times
 from hydramem.core.time import now
-from hydramem.garden.night.run_phases import STEPS
-from tests.garden.memories import night, opened, put, rows
+from tests.garden.memories import night, put, rows
 from tests.storage.rows import chunk, entity, relation
 
-ENGINE = os.environ.get("HYDRAMEM_TEST_ENGINE", "ladybug")
 PEOPLE = (entity("e1", "Ada"), entity("e2", "Acme"), entity("e3", "Globex"), entity("e4", "Initech"))
 PEOPLE = tuple(replace(row, project="default") for row in PEOPLE)
 
@@ -27,50 +23,43 @@ def works(employer: str, day: int | None, *, said: int = 1, **fields: object) ->
     return relation("e1", "works_for", employer, id=id, project="default", times=times, **fields)
 
 
-def told(memory: hydramem.Memory, *relations: Relation, **rows: object) -> list[str]:
+def told(memory: Memory, *relations: Relation, **rows: object) -> list[str]:
     """Store relations, let a night run, and return what it said."""
     put(memory, entities=PEOPLE, relations=relations, **rows)
     return [each.text for each in night(memory, "supersede").changes]
 
 
-def test_it_is_a_phase_of_the_night() -> None:
-    assert "supersede" in STEPS
+def test_the_newer_ends_the_older_and_what_was_believed_stays(memory: Memory) -> None:
+    put(memory, entities=PEOPLE, relations=(works("e2", 1), works("e3", 9)))
+    before, known = rows(memory), now()
+    report = night(memory, "supersede")
+    assert [each.text for each in report.changes] == [
+        "Ada works_for Acme ends on 2025-01-09: Ada works_for Globex"
+    ]
+    assert "begins on 2025-01-09" in report.changes[0].reason
+    assert [row.object for row in memory.relations("Ada")] == ["Globex"]
+    assert {row.object for row in memory.relations("Ada", known_at=known)} == {"Acme", "Globex"}
+    assert [row.object for row in memory.relations("Ada", as_of="2025-01-05")] == ["Acme"]
+    assert night(memory, "supersede").phases[0].proposals == 0
+    memory.undo(report.run)
+    assert rows(memory) == before
+    assert night(memory, "supersede").phases[0].proposals == 0, "what was undone is not done again"
 
 
-@pytest.mark.parametrize("engine", ["memory", ENGINE])
-def test_the_newer_ends_the_older_and_what_was_believed_stays(tmp_path: Path, engine: str) -> None:
-    with opened(tmp_path, STORAGE_GRAPH=engine) as memory:
-        put(memory, entities=PEOPLE, relations=(works("e2", 1), works("e3", 9)))
-        before, known = rows(memory), now()
-        report = night(memory, "supersede")
-        assert [each.text for each in report.changes] == [
-            "Ada works_for Acme ends on 2025-01-09: Ada works_for Globex"
-        ]
-        assert "begins on 2025-01-09" in report.changes[0].reason
-        assert [row.object for row in memory.relations("Ada")] == ["Globex"]
-        assert {row.object for row in memory.relations("Ada", known_at=known)} == {"Acme", "Globex"}
-        assert [row.object for row in memory.relations("Ada", as_of="2025-01-05")] == ["Acme"]
-        assert night(memory, "supersede").phases[0].proposals == 0
-        memory.undo(report.run)
-        assert rows(memory) == before
-        assert night(memory, "supersede").phases[0].proposals == 0, "what was undone is not done again"
-
-
-def test_each_of_several_ends_where_the_next_begins(tmp_path: Path) -> None:
-    with opened(tmp_path) as memory:
-        (text,) = told(memory, works("e2", 1), works("e4", 5), works("e3", None, said=9))
-        assert text == (
-            "Ada works_for Acme ends on 2025-01-05: Ada works_for Initech; "
-            "Ada works_for Initech ends on 2025-02-09: Ada works_for Globex"
-        )
-        stored = {row.id: row for row in rows(memory)["RELATES"]}
-        assert [stored[f"r_{end}"].times.valid_to for end in ("e2", "e4", "e3")] == [
-            datetime(2025, 1, 5, tzinfo=UTC),
-            datetime(2025, 2, 9, tzinfo=UTC),
-            None,
-        ]
-        assert stored["r_e3"].times.valid_from == datetime(2025, 2, 9, tzinfo=UTC)
-        assert len(stored) == 6
+def test_each_of_several_ends_where_the_next_begins(memory: Memory) -> None:
+    (text,) = told(memory, works("e2", 1), works("e4", 5), works("e3", None, said=9))
+    assert text == (
+        "Ada works_for Acme ends on 2025-01-05: Ada works_for Initech; "
+        "Ada works_for Initech ends on 2025-02-09: Ada works_for Globex"
+    )
+    stored = {row.id: row for row in rows(memory)["RELATES"]}
+    assert [stored[f"r_{end}"].times.valid_to for end in ("e2", "e4", "e3")] == [
+        datetime(2025, 1, 5, tzinfo=UTC),
+        datetime(2025, 2, 9, tzinfo=UTC),
+        None,
+    ]
+    assert stored["r_e3"].times.valid_from == datetime(2025, 2, 9, tzinfo=UTC)
+    assert len(stored) == 6
 
 
 @pytest.mark.parametrize(
@@ -85,25 +74,24 @@ def test_each_of_several_ends_where_the_next_begins(tmp_path: Path) -> None:
     ],
     ids=["uncertain", "together", "asserted", "confirmed", "verified", "not functional"],
 )
-def test_what_is_not_certain_or_not_ours_to_end_stays(tmp_path: Path, pair: tuple[Relation, ...]) -> None:
-    with opened(tmp_path) as memory:
-        assert told(memory, *pair) == []
+def test_what_is_not_certain_or_not_ours_to_end_stays(memory: Memory, pair: tuple[Relation, ...]) -> None:
+    assert told(memory, *pair) == []
 
 
-def test_a_relation_that_was_deferred_and_is_accepted_by_now_ends_the_one_before(tmp_path: Path) -> None:
-    with opened(tmp_path) as memory:
-        waiting = works("e3", 9, verdict="deferred", probability=0.5, evidence=("c1",))
-        stated = chunk("c1", "Ada works for Globex.", project="default", times=Times(recorded_at=now()))
-        assert told(memory, works("e2", 1), waiting, chunks=(stated,)) == []
-        assert len(told(memory, replace(waiting, verdict="accepted"))) == 1
+def test_a_relation_that_was_deferred_and_is_accepted_by_now_ends_the_one_before(
+    memory: Memory,
+) -> None:
+    waiting = works("e3", 9, verdict="deferred", probability=0.5, evidence=("c1",))
+    stated = chunk("c1", "Ada works for Globex.", project="default", times=Times(recorded_at=now()))
+    assert told(memory, works("e2", 1), waiting, chunks=(stated,)) == []
+    assert len(told(memory, replace(waiting, verdict="accepted"))) == 1
 
 
-def test_other_scopes_are_other_matters(tmp_path: Path) -> None:
+def test_other_scopes_are_other_matters(memory: Memory) -> None:
     chunks = tuple(
         chunk(id, f"Ada works for {name}.", project="default", scope=scope)
         for id, name, scope in (("c1", "Acme", "/fiction"), ("c2", "Globex", "/staff"))
     )
     pair = works("e2", 1, evidence=("c1",)), works("e3", 9, evidence=("c2",))
-    with opened(tmp_path) as memory:
-        assert told(memory, *pair, chunks=chunks) == []
-        assert len(told(memory, *pair, chunks=(replace(chunks[0], scope="/staff"),))) == 1
+    assert told(memory, *pair, chunks=chunks) == []
+    assert len(told(memory, *pair, chunks=(replace(chunks[0], scope="/staff"),))) == 1
