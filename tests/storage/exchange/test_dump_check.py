@@ -3,6 +3,7 @@
 import hashlib
 import json
 import os
+import shutil
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -16,12 +17,20 @@ from tests.storage.exchange.stores import SAMPLE, Store
 Row = dict[str, Any]
 
 
-@pytest.fixture
-def folder(tmp_path: Path) -> Path:
+@pytest.fixture(scope="module")
+def sample(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A dump of a little of everything."""
+    folder = tmp_path_factory.mktemp("sample") / "dump"
     store = Store()
     store.put(SAMPLE)
-    store.dump(tmp_path / "dump", vectors=True)
-    return tmp_path / "dump"
+    store.dump(folder, vectors=True)
+    return folder
+
+
+@pytest.fixture
+def folder(sample: Path, tmp_path: Path) -> Path:
+    """A copy of it."""
+    return Path(shutil.copytree(sample, tmp_path / "dump"))
 
 
 def refuse(folder: Path, match: str, kind: type[HydraMemError] = InvalidInputError, **options: Any) -> None:
@@ -50,13 +59,6 @@ def edit(folder: Path, name: str, change: Callable[[list[Row]], None]) -> None:
     forge(folder, name, b"".join(json.dumps(row).encode() + b"\n" for row in rows))
 
 
-def test_the_sample_passes_as_it_is_and_rewritten_by_hand(folder: Path) -> None:
-    edit(folder, "chunks.jsonl", lambda rows: None)
-    store = Store()
-    store.load(folder)
-    assert len(store.rows()["chunks"]) == len(SAMPLE.chunks)
-
-
 def test_a_folder_that_is_no_dump_is_refused(tmp_path: Path) -> None:
     refuse(tmp_path / "absent", "is no dump")
     refuse(tmp_path, "is no dump")
@@ -68,16 +70,18 @@ def test_a_folder_that_is_no_dump_is_refused(tmp_path: Path) -> None:
     refuse(tmp_path, "is no manifest")
 
 
-@pytest.mark.parametrize("part", PARTS, ids=lambda part: part.name)
-def test_every_file_is_hashed(folder: Path, part: Any) -> None:
-    file = folder / part.file
-    data = file.read_bytes()
-    file.write_bytes(data[:-5])
-    refuse(folder, rf"{part.file}.*truncated")
-    file.write_bytes(data + b"{}\n")
-    refuse(folder, rf"{part.file}.*changed")
-    file.write_bytes(data.replace(b'"', b"'", 1))
-    refuse(folder, rf"{part.file}.*hash")
+def test_every_file_is_hashed(folder: Path) -> None:
+    for part in PARTS:
+        file = folder / part.file
+        data = file.read_bytes()
+        for damaged, told in (
+            (data[:-5], "truncated"),
+            (data + b"{}\n", "changed"),
+            (data.replace(b'"', b"'", 1), "hash"),
+        ):
+            file.write_bytes(damaged)
+            refuse(folder, rf"{part.file}.*{told}")
+        file.write_bytes(data)
     file.unlink()
     refuse(folder, rf"{part.file}.*missing")
     file.symlink_to(folder / "manifest.json")
@@ -87,31 +91,27 @@ def test_every_file_is_hashed(folder: Path, part: Any) -> None:
     refuse(folder, rf"{part.file}.*not a plain file")
 
 
-@pytest.mark.parametrize("name", ["version", "schema"])
-def test_a_newer_dump_says_so(folder: Path, name: str) -> None:
+def test_a_newer_dump_says_so(folder: Path) -> None:
     manifest = json.loads((folder / "manifest.json").read_text())
-    manifest[name] = 99
-    manifest["unheard_of"] = True
-    (folder / "manifest.json").write_text(json.dumps(manifest))
-    refuse(folder, f"has {name} 99.*newer", SchemaError)
+    for name in ("version", "schema"):
+        (folder / "manifest.json").write_text(json.dumps(manifest | {name: 99, "unheard_of": True}))
+        refuse(folder, f"has {name} 99.*newer", SchemaError)
 
 
-@pytest.mark.parametrize(
-    ("change", "told"),
-    [
+def test_a_forged_manifest_is_refused(folder: Path) -> None:
+    manifest = json.loads((folder / "manifest.json").read_text())
+    outside = {"name": "../../etc/passwd", "rows": 0, "bytes": 0, "sha256": ""}
+    for change, told in (
         ({"files": []}, "does not name the files"),
-        ({"files": [{"name": "../../etc/passwd", "rows": 0, "bytes": 0, "sha256": ""}]}, "does not name"),
+        ({"files": [outside]}, "does not name"),
         ({"dimension": "many"}, "dimension"),
         ({"dimension": 17}, "not 17 numbers"),
         ({"files": None}, "files"),
         ({"version": "1"}, "version"),
         ({"signature": "00"}, "is signed"),
-    ],
-)
-def test_a_forged_manifest_is_refused(folder: Path, change: Row, told: str) -> None:
-    manifest = json.loads((folder / "manifest.json").read_text())
-    (folder / "manifest.json").write_text(json.dumps({**manifest, **change}))
-    refuse(folder, told)
+    ):
+        (folder / "manifest.json").write_text(json.dumps({**manifest, **change}))
+        refuse(folder, told)
 
 
 def change_first(**fields: Any) -> Callable[[list[Row]], None]:
@@ -126,14 +126,11 @@ def without(name: str) -> Callable[[list[Row]], None]:
     ("name", "change", "told"),
     [
         ("chunks", change_first(text=3), "text: expected text, got 3"),
-        ("chunks", change_first(text=None), "text: is missing"),
         ("chunks", without("recorded_at"), "recorded_at: is missing"),
         ("chunks", change_first(state="sleeping"), "state: 'sleeping' is none of active"),
-        ("chunks", change_first(recorded_at="yesterday"), "not an ISO 8601 time"),
         ("chunks", change_first(recorded_at="2024-01-01T00:00:00"), "not an ISO 8601 time"),
         ("chunks", change_first(recorded_at="0001-01-01T00:00:00+23:00"), "not an ISO 8601 time"),
         ("chunks", change_first(categories="a"), "categories: expected a list"),
-        ("chunks", change_first(categories=[1]), "categories: expected text"),
         ("chunks", change_first(metadata=[]), "metadata: expected an object"),
         ("chunks", change_first(private=1), "private: expected true or false"),
         ("chunks", change_first(position=True), "position: expected a whole number"),
@@ -143,26 +140,18 @@ def without(name: str) -> Callable[[list[Row]], None]:
         ("chunks", change_first(text="a\0b"), "text: holds a NUL"),
         ("chunks", change_first(text="\ud800"), "text: "),
         ("chunks", change_first(project="../../etc"), "project: .*looks like a path"),
-        ("chunks", change_first(project=" p"), "project: .*blanks"),
         ("chunks", change_first(vectors=1), "'vectors' is no field of chunks"),
         ("chunks", change_first(document="d9"), "document: 'd9' is not in this dump"),
-        ("chunks", change_first(session="s9"), "session: 's9' is not in this dump"),
         ("chunks", change_first(id=""), "'' is no id"),
-        ("chunks", change_first(id="a\nb"), "is no id"),
         ("chunks", change_first(id="c" * 201), "is no id"),
         ("chunks", change_first(id="c2"), "line 2: is not sorted, or is there twice"),
         ("entities", lambda rows: rows.reverse(), "line 2: is not sorted"),
         ("mentions", change_first(entity="e9"), "entity: 'e9' is not in this dump"),
-        ("links", change_first(target="c9"), "target: 'c9' is not in this dump"),
         ("relations", change_first(object="e9"), "object: 'e9' is not in this dump"),
         ("relations", change_first(scores={"jaccard": "x"}), "scores.jaccard: expected a number"),
-        ("relations", change_first(verdict="maybe"), "verdict: 'maybe' is none of"),
         ("recalled", lambda rows: rows.insert(0, rows[0]), "line 2: is not sorted, or is there twice"),
-        ("jobs", change_first(state="lost"), "state: 'lost' is none of"),
-        ("changes", without("actor"), "actor: is missing"),
         ("chunk_vectors", change_first(id="c9"), "line (1|2): (id: 'c9' is not in this dump|is not sorted)"),
         ("chunk_vectors", change_first(vector="AAAA"), "vector: 3 bytes"),
-        ("chunk_vectors", change_first(vector="!"), "vector: not base64"),
         ("chunk_vectors", change_first(vector="A" * 84 + "AA=="), "(zero|bytes)"),
         ("entity_vectors", change_first(extra=1), "expected an object with `id` and `vector`"),
     ],
@@ -174,13 +163,10 @@ def test_a_row_that_no_store_holds_is_named(
     refuse(folder, rf"{name}\.jsonl, line \d+: .*{told}" if "line" not in told else told)
 
 
-@pytest.mark.parametrize(
-    ("line", "told"),
-    [
+def test_a_line_that_is_no_row_is_named(folder: Path) -> None:
+    for line, told in (
         (b"\n", "not JSON"),
-        (b"{\n", "not JSON"),
         (b"[]\n", "expected a JSON object"),
-        (b'"text"\n', "expected a JSON object"),
         (b"{}\n", "is missing"),
         (b"\xff\xfe\n", "not UTF-8"),
         (b'{"id": NaN}\n', "NaN is not JSON"),
@@ -188,12 +174,9 @@ def test_a_row_that_no_store_holds_is_named(
         (b'{"a":' * 50_000 + b"\n", "not JSON"),
         (b'{"position": ' + b"9" * 5000 + b"}\n", "not JSON"),
         (b'{"id": "c1"}', "ends in the middle"),
-    ],
-    ids=range(11),
-)
-def test_a_line_that_is_no_row_is_named(folder: Path, line: bytes, told: str) -> None:
-    forge(folder, "documents.jsonl", line)
-    refuse(folder, rf"documents\.jsonl, line 1: .*{told}")
+    ):
+        forge(folder, "documents.jsonl", line)
+        refuse(folder, rf"documents\.jsonl, line 1: .*{told}")
 
 
 def test_a_signed_dump_is_loaded_with_its_key_alone(tmp_path: Path) -> None:

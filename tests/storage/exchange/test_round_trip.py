@@ -3,6 +3,7 @@
 import tempfile
 import threading
 import time
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import hypothesis.strategies as st
@@ -16,6 +17,7 @@ from hydramem.llm.hash_embedder import HashEmbedder
 from hydramem.storage.exchange.manifest import PARTS
 from hydramem.storage.store import GraphStore
 from hydramem.storage.write import Write
+from tests.examples import FEW
 from tests.storage.engine_stores import open_vectors_of
 from tests.storage.exchange.stores import SAMPLE, Store, change, contents
 from tests.storage.rows import chunk, document, entity, mention, session
@@ -68,7 +70,7 @@ writes = st.builds(
 
 
 @given(rows=st.lists(writes, max_size=2), vectors=st.booleans())
-@settings(max_examples=25)
+@settings(FEW, max_examples=8)
 def test_any_rows_come_back_as_they_were(rows: list[Write], vectors: bool) -> None:
     with tempfile.TemporaryDirectory() as folder:
         first, second = Path(folder, "first"), Path(folder, "second")
@@ -97,10 +99,10 @@ def sample() -> Store:
 
 
 def test_every_store_takes_a_dump_and_gives_the_same(
-    sample: Store, graph: GraphStore, settings: StorageConfig, tmp_path: Path
+    sample: Store, new_graph: GraphStore, settings: StorageConfig, tmp_path: Path
 ) -> None:
-    vectors = open_vectors_of(graph, tmp_path / "vectors", settings)
-    other = Store(graph, vectors)
+    vectors = open_vectors_of(new_graph, tmp_path / "vectors", settings)
+    other = Store(new_graph, vectors)
     sample.dump(tmp_path / "first", vectors=True)
     other.load(tmp_path / "first")
 
@@ -112,15 +114,20 @@ def test_every_store_takes_a_dump_and_gives_the_same(
     assert not any(again.written.values()) and not any(again.differing.values())
     other.dump(tmp_path / "third", vectors=True)
     assert contents(tmp_path / "third") == contents(tmp_path / "first")
-    assert not graph.outbox()
+    assert not new_graph.outbox()
     vectors.close()
 
 
-def test_the_sample_has_a_row_in_every_file(sample: Store, tmp_path: Path) -> None:
-    done = sample.dump(tmp_path / "dump", vectors=True)
+def test_every_row_is_counted_and_the_sample_has_one_in_every_file(sample: Store, tmp_path: Path) -> None:
+    dumped, loaded = list[tuple[int, int]](), list[tuple[int, int]]()
+    done = sample.dump(tmp_path / "dump", vectors=True, progress=lambda *told: dumped.append(told))
     assert set(done.rows) == {part.name for part in PARTS} | {"chunk_vectors", "entity_vectors"}
     assert all(done.rows.values())
     assert done.projects == ("p", "q")
+    Store().load(tmp_path / "dump", progress=lambda *told: loaded.append(told))
+    rows = sum(len(part) for part in sample.rows().values())
+    assert loaded[-1] == (rows, rows)
+    assert dumped[-1][0] == dumped[-1][1] >= rows
 
 
 def test_without_vectors_of_the_same_embedder_they_are_made_anew(sample: Store, tmp_path: Path) -> None:
@@ -138,19 +145,10 @@ def test_a_chosen_project_is_dumped_with_what_belongs_to_it_alone(sample: Store,
     assert done.projects == ("q",)
     other = Store()
     other.load(tmp_path / "q")
-    assert {name: len(rows) for name, rows in other.rows().items()} == {
-        "documents": 0,
-        "sessions": 1,
-        "entities": 1,
-        "chunks": 1,
-        "mentions": 1,
-        "relations": 0,
-        "links": 0,
-        "recalled": 0,
-        "items": 1,
-        "changes": 1,
-        "jobs": 1,
-    }
+    held = {name: len(rows) for name, rows in other.rows().items() if rows}
+    assert held == dict.fromkeys(
+        ("sessions", "entities", "chunks", "mentions", "items", "changes", "jobs"), 1
+    )
     with pytest.raises(NotFoundError, match="'nowhere'"):
         sample.dump(tmp_path / "nowhere", projects=("nowhere",))
     assert not (tmp_path / "nowhere").exists()
@@ -221,16 +219,16 @@ def test_a_dump_is_of_one_moment_while_others_write(tmp_path: Path) -> None:
             store.put(rows)
             time.sleep(0.001)  # else the lock is taken again before anybody else wakes up
 
-    writer = threading.Thread(target=work)
-    writer.start()
-    try:
-        for number in range(5):
-            done = store.dump(tmp_path / f"{number}", vectors=True)
-            assert len({done.rows[name] for name in ("changes", "documents", "chunks", "mentions")}) == 1
-            Store().load(tmp_path / f"{number}")
-    finally:
-        stop.set()
-        writer.join()
+    with ThreadPoolExecutor(1) as pool:
+        writer = pool.submit(work)
+        try:
+            for number in range(3):
+                done = store.dump(tmp_path / f"{number}", vectors=True)
+                assert len({done.rows[name] for name in ("changes", "documents", "chunks", "mentions")}) == 1
+                Store().load(tmp_path / f"{number}")
+        finally:
+            stop.set()
+    writer.result()
 
 
 def test_what_cannot_be_written_leaves_nothing(sample: Store, tmp_path: Path) -> None:
@@ -244,12 +242,3 @@ def test_what_cannot_be_written_leaves_nothing(sample: Store, tmp_path: Path) ->
     with pytest.raises(KeyboardInterrupt):
         sample.dump(tmp_path / "dump", progress=fail)
     assert [file.name for file in tmp_path.iterdir()] == ["file"]
-
-
-def test_progress_ends_at_all_rows(sample: Store, tmp_path: Path) -> None:
-    dumped, loaded = list[tuple[int, int]](), list[tuple[int, int]]()
-    sample.dump(tmp_path / "dump", progress=lambda *told: dumped.append(told))
-    Store().load(tmp_path / "dump", progress=lambda *told: loaded.append(told))
-    rows = sum(len(part) for part in sample.rows().values())
-    assert loaded[-1] == (rows, rows)
-    assert dumped[-1][0] == rows and dumped[-1][1] >= rows
