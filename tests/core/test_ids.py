@@ -45,11 +45,9 @@ def test_documents_share_an_id_only_if_all_parts_are_equal(a, b, c, d):
     assert (ids.document_id(a, b) == ids.document_id(c, d)) == ((a, b) == (c, d))
 
 
-def test_parts_do_not_run_into_each_other():
+def test_parts_kinds_and_places_do_not_run_into_each_other():
     assert ids.document_id("ab", "c") != ids.document_id("a", "bc")
-
-
-def test_the_same_words_said_twice_are_two_turns():
+    assert ids.session_id("p", "x") != ids.document_id("p", "x") != ids.entity_id("p", "x")
     assert ids.turn_id("s", 0) != ids.turn_id("s", 1) != ids.turn_id("s", 1, part=1)
 
 
@@ -59,20 +57,13 @@ def test_a_relation_that_holds_twice_is_two_relations():
     assert len(held) == 3
 
 
-def test_kinds_do_not_share_ids():
-    assert ids.session_id("p", "x") != ids.document_id("p", "x") != ids.entity_id("p", "x")
-
-
 def test_ids_are_the_same_in_every_process():
     # A store outlives the process: a change of the scheme needs a migration.
     assert ids.document_id("default", "notes.md") == "d_d9886b7ba7cd14a43e04ba0177cabbc2"
 
 
-def test_fresh_ids_differ():
+def test_fresh_ids_differ_and_fit_into_a_row_of_the_engines():
     assert len({ids.new_id("x") for _ in range(1000)}) == 1000
-
-
-def test_fresh_ids_fit_into_a_row_of_the_engines():
     assert len(ids.new_id("x").encode()) == 12
 
 

@@ -30,32 +30,17 @@ def test_moments_become_utc(given_, expected):
     assert parsed.tzinfo is UTC
 
 
-@pytest.mark.parametrize(
-    "wrong",
-    [
-        "",
-        "yesterday",
-        "2024-13-01",
-        "2024-13",
-        "0000",
-        "٢٠٢٤-13",
-        "2024-05-01T10:00",
-        datetime(2024, 5, 1),
-        "0001-01-01T00:00+14:00",
-        "x" * 10**6,
-        "\x00",
-    ],
-)
-def test_what_is_not_a_moment_is_refused_by_name(wrong):
-    with pytest.raises(InvalidInputError, match=r"^as_of: ") as caught:
-        parse_when(wrong, name="as_of")
-    assert len(str(caught.value)) < 300
-
-
-@pytest.mark.parametrize("wrong", [None, 5, 1.5, b"2024-05-01"])
-def test_another_type_is_refused(wrong):
-    with pytest.raises(InvalidInputError, match="expected a datetime"):
-        parse_when(wrong, name="as_of")
+def test_what_is_not_a_moment_is_refused_by_name():
+    for wrong in (
+        *("", "yesterday", "2024-13-01", "2024-13", "0000", "٢٠٢٤-13", "2024-05-01T10:00", "\x00"),
+        *(datetime(2024, 5, 1), "0001-01-01T00:00+14:00", "x" * 10**6),
+    ):
+        with pytest.raises(InvalidInputError, match=r"^as_of: ") as caught:
+            parse_when(wrong, name="as_of")
+        assert len(str(caught.value)) < 300
+    for wrong in (None, 5, 1.5, b"2024-05-01"):
+        with pytest.raises(InvalidInputError, match="expected a datetime"):
+            parse_when(wrong, name="as_of")
 
 
 @given(st.datetimes(timezones=st.timezones(), min_value=datetime(2, 1, 1), max_value=datetime(9998, 1, 1)))

@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 
 from hydramem.core.errors import InvalidInputError
 from hydramem.core.settings.yaml_edits import with_value, without
+from tests.examples import FEW
 
 TEXT = """\
 # Ours.
@@ -90,6 +91,7 @@ VALUES: Any = st.recursive(
 )
 
 
+@FEW
 @given(
     st.dictionaries(KEYS, VALUES, max_size=4), st.lists(KEYS, min_size=1, max_size=3), VALUES, st.booleans()
 )

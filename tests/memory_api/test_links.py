@@ -1,8 +1,7 @@
 """Links on a whole store: from the queue or by a model, followed at recall, away and back with memories."""
 
-import os
 from collections.abc import Iterator
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import pytest
@@ -15,8 +14,7 @@ from hydramem.ingest.pending_jobs import LINK
 from hydramem.llm.scripted_generator import ScriptedGenerator, ScriptedPrompt
 from hydramem.memory_api.job_handlers import JobHandlers
 from hydramem.storage.jobs import job
-
-ENGINE = os.environ.get("HYDRAMEM_TEST_ENGINE", "ladybug")
+from tests.engines import DISK_ENGINE, ENGINE
 
 INVOICES = "The billing service stores its invoices in PostgreSQL 15."
 DUMPS = "Nightly dumps of the invoices database go to the S3 bucket at 02:00."
@@ -24,16 +22,9 @@ KEY = "Karl has the only key to the S3 bucket."
 QUESTION = "where does billing store its invoices"
 
 
-@pytest.fixture(scope="module")
-def config() -> Config:
-    return load_config(environment={"HYDRAMEM_STORAGE_GRAPH": ENGINE, "HYDRAMEM_EMBEDDING_MODEL": "minilm"})
-
-
-@pytest.fixture
-def memory(tmp_path: Path, config: Config) -> Iterator[hydramem.Memory]:
-    """A store with the embedder that comes with the install."""
-    with hydramem.connect(tmp_path / "m", config=config) as opened:
-        yield opened
+def settings(engine: str = ENGINE) -> Config:
+    """Return settings with the embedder that comes with the install."""
+    return load_config(environment={"HYDRAMEM_STORAGE_GRAPH": engine, "HYDRAMEM_EMBEDDING_MODEL": "minilm"})
 
 
 def remembered(memory: hydramem.Memory, *texts: str) -> list[str]:
@@ -46,58 +37,65 @@ def others(memory: hydramem.Memory, id: str) -> set[str]:
     return {link.other for link in memory.get(id).links}
 
 
-def test_links_are_made_from_the_queue_and_lead_to_what_shares_no_word(memory: hydramem.Memory):
-    invoices, dumps, key = remembered(memory, INVOICES, DUMPS, KEY)
-    assert others(memory, dumps) == {invoices, key}
-    found = memory.recall(QUESTION, limit=3)
-    hit = next(hit for hit in found.hits if hit.id == key)
+@dataclass(frozen=True, slots=True)
+class Linked:
+    """A memory of three texts."""
+
+    memory: hydramem.Memory
+    invoices: str
+    dumps: str
+    key: str
+
+
+@pytest.fixture(scope="module")
+def linked(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Linked]:
+    with hydramem.connect(tmp_path_factory.mktemp("m"), config=settings()) as memory:
+        yield Linked(memory, *remembered(memory, INVOICES, DUMPS, KEY))
+
+
+def test_links_are_made_from_the_queue_and_lead_to_what_shares_no_word(linked: Linked):
+    assert others(linked.memory, linked.dumps) == {linked.invoices, linked.key}
+    found = linked.memory.recall(QUESTION, limit=3)
+    hit = next(hit for hit in found.hits if hit.id == linked.key)
     assert [step.label for step in hit.path] == ["relates_to"]
     assert "S3" in hit.why
-    assert memory.doctor().healthy
+    assert linked.memory.doctor().healthy
 
 
-def test_the_last_direct_hit_does_not_hide_what_the_first_is_linked_to(memory: hydramem.Memory):
-    invoices, dumps, _ = remembered(memory, INVOICES, DUMPS, KEY)
-    (hit,) = memory.recall(QUESTION, limit=1).hits
-    assert hit.id == invoices
-    assert [(link.other, link.type) for link in hit.links] == [(dumps, "relates_to")]
+def test_the_last_direct_hit_does_not_hide_what_the_first_is_linked_to(linked: Linked):
+    (hit,) = linked.memory.recall(QUESTION, limit=1).hits
+    assert hit.id == linked.invoices
+    assert [(link.other, link.type) for link in hit.links] == [(linked.dumps, "relates_to")]
 
 
-def test_links_go_with_a_memory_and_come_back_with_it(memory: hydramem.Memory):
-    invoices, dumps, key = remembered(memory, INVOICES, DUMPS, KEY)
-    memory.forget([dumps])
-    assert others(memory, invoices) == others(memory, key) == set()
-    assert all("links" not in hit.scores for hit in memory.recall(QUESTION).hits)
-    memory.revive([dumps])
-    assert others(memory, dumps) == {invoices, key}
+@pytest.mark.engine
+@pytest.mark.costly
+def test_links_go_with_a_memory_and_come_back_with_it_in_whatever_process(tmp_path: Path):
+    with hydramem.connect(tmp_path / "m", config=settings(DISK_ENGINE)) as memory:
+        invoices, dumps = remembered(memory, INVOICES, DUMPS)
+        memory.forget([dumps])
+        assert others(memory, invoices) == set()
+        assert all("links" not in hit.scores for hit in memory.recall(QUESTION).hits)
+        memory.revive([dumps])
+    with hydramem.connect(tmp_path / "m", config=settings(DISK_ENGINE)) as memory:
+        assert others(memory, dumps) == {invoices}
+        assert memory.recall(QUESTION, limit=1).hits[0].links
 
 
-def test_links_outlive_the_process(tmp_path: Path, config: Config):
-    with hydramem.connect(tmp_path / "m", config=config) as opened:
-        ids = remembered(opened, INVOICES, DUMPS)
-    with hydramem.connect(tmp_path / "m", config=config) as opened:
-        assert others(opened, ids[0]) == {ids[1]}
-        assert opened.recall(QUESTION, limit=1).hits[0].links
-
-
-def test_a_document_makes_no_links(memory: hydramem.Memory, tmp_path: Path):
+def test_a_document_makes_no_links(linked: Linked, tmp_path: Path):
     (tmp_path / "a.md").write_text(f"# A\n\n{INVOICES}\n\n# B\n\n{DUMPS}\n", encoding="utf-8")
-    memory.ingest([str(tmp_path / "a.md")])
-    assert memory.drain().done == 0
-    assert memory.stats().counts.links == 0
+    before = linked.memory.stats().counts.links
+    linked.memory.ingest([str(tmp_path / "a.md")], project="documents")
+    assert linked.memory.drain().done == 0
+    assert linked.memory.stats().counts.links == before > 0
 
 
 def replies(prompt: ScriptedPrompt) -> dict[str, object]:
     """Classify, consolidate and link as a model would that looks at texts alone."""
     match prompt.shape.__name__:
         case "ClassifyReply":
-            whole = {
-                "scope": "/infra",
-                "categories": ["storage"],
-                "importance": 0.7,
-                "keywords": [],
-                "summary": "",
-            }
+            whole = {"scope": "/infra", "categories": ["storage"], "importance": 0.7}
+            whole |= {"keywords": [], "summary": ""}
             return {name: whole[name] for name in prompt.shape.__dataclass_fields__}
         case "LinkReply":
             shown = [line for line in prompt.text.splitlines() if line.startswith("<neighbour ")]
@@ -109,19 +107,16 @@ def replies(prompt: ScriptedPrompt) -> dict[str, object]:
             return {}
 
 
-def test_memories_evolve_by_id_with_history(tmp_path: Path, config: Config):
+@pytest.mark.costly  # the embedder that comes with the install
+def test_memories_evolve_by_id_with_history(tmp_path: Path):
     script = ScriptedGenerator(replies)
-    with hydramem.connect(tmp_path / "m", config=config, generator=script) as opened:
+    with hydramem.connect(tmp_path / "m", config=settings(), generator=script) as opened:
         first = opened.remember(INVOICES, source="chat", author="Bo")
         last = opened.remember(DUMPS, source="chat")
         assert opened.drain().failed == 0
         row = opened.get(first.id)
-        assert (row.summary, row.keywords, row.author, row.text) == (
-            "Dumped every night.",
-            ("backed up",),
-            "Bo",
-            INVOICES,
-        )
+        assert (row.summary, row.keywords) == ("Dumped every night.", ("backed up",))
+        assert (row.author, row.text) == ("Bo", INVOICES)
         assert (first.scope, first.categories, first.importance) == ("/infra", ("storage",), 0.7)
         (link,) = row.links
         assert (link.type, link.reason, link.other, link.forward) == ("extends", "says how", last.id, False)
@@ -132,7 +127,9 @@ def test_memories_evolve_by_id_with_history(tmp_path: Path, config: Config):
         assert (first.usage.calls, last.usage.calls) == (2, len(asked) - 2)
 
 
-def test_what_a_model_cost_in_jobs_is_told(tmp_path: Path, config: Config):
+@pytest.mark.costly  # opens a store again
+def test_what_a_model_cost_in_jobs_is_told(tmp_path: Path):
+    config = settings(DISK_ENGINE)
     bare = replace(config, memory=replace(config.memory, link_neighbors=0))
     with hydramem.connect(tmp_path / "m", config=bare) as opened:
         _, last = remembered(opened, INVOICES, DUMPS)

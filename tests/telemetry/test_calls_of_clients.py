@@ -1,14 +1,14 @@
 """Telemetry of a store that several processes use: its owner alone records, each call once."""
 
-import os
 from pathlib import Path
+
+import pytest
 
 from hydramem.sharing.connect import call
 from tests.sharing.served import served
 
-ENGINE = os.environ.get("HYDRAMEM_TEST_ENGINE", "ladybug")
 
-
+@pytest.mark.costly  # only a store on disk has clients
 def test_a_call_of_a_client_counts_once_at_the_owner_under_its_own_surface(tmp_path: Path) -> None:
     with served(tmp_path / "store") as owner, owner.client() as client:
         client.remember("Ada leads billing.")

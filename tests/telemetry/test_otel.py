@@ -117,6 +117,7 @@ def test_no_text_name_or_id_is_in_what_is_exported(memory: Memory) -> None:
         assert text.lower() not in shown.lower()
 
 
+@pytest.mark.costly  # a process
 def test_nothing_is_imported_where_no_provider_is_set(tmp_path: Path) -> None:
     program = (
         "import sys, hydramem\n"

@@ -2,7 +2,6 @@
 
 import json
 import logging
-import os
 import tarfile
 from collections.abc import Iterator
 from dataclasses import replace
@@ -10,9 +9,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from pydantic_core import to_json
 
 import hydramem
-from hydramem.core.config import Config, TelemetryConfig
+from hydramem.core.config import Config
 from hydramem.core.errors import InvalidInputError
 from hydramem.core.results.telemetry_results import TelemetryReport
 from hydramem.core.settings.config_loading import load_config
@@ -20,13 +20,14 @@ from hydramem.llm.scripted_generator import ScriptedGenerator
 from hydramem.memory_api.memory import Memory
 from hydramem.operations import BY_NAME, OPERATIONS, call
 from hydramem.telemetry.recorded_calls import NOT_RECORDED
+from tests.engines import DISK_ENGINE
 
-ENGINE = os.environ.get("HYDRAMEM_TEST_ENGINE", "ladybug")
-ENVIRONMENT = {"HYDRAMEM_STORAGE_GRAPH": ENGINE, "HYDRAMEM_EMBEDDING_MODEL": "hash"}
+ENVIRONMENT = {"HYDRAMEM_STORAGE_GRAPH": DISK_ENGINE, "HYDRAMEM_EMBEDDING_MODEL": "hash"}
 
 
 @pytest.fixture
 def settings() -> Config:
+    """Settings of a store that keeps its telemetry in a file."""
     return load_config(environment=ENVIRONMENT)
 
 
@@ -62,8 +63,10 @@ def test_a_call_counts_once_whichever_way_it_comes(memory: Memory) -> None:
     memory.prime()  # reads the curated files with another operation
     call(memory, BY_NAME["recall"], {"query": "who?"}, actor="Ada's own client")
     assert calls(memory) == {"recall": 2, "prime": 1, "remember": 1}
+    asked = {use.operation: use.asked for use in recorded(memory).totals}
+    assert (asked["recall"], asked["prime"]) == (2, 0), "the start of a session asks nothing"
     surfaces = {use.surface: use.calls for use in recorded(memory).surfaces}
-    assert surfaces == {"cli": 1, "other": 1, "python": 3}  # the first call of stats is among them
+    assert surfaces == {"cli": 1, "other": 1, "python": 4}  # two calls of stats are among them
 
 
 def test_an_error_counts_by_its_class(memory: Memory) -> None:
@@ -101,11 +104,6 @@ def test_hits_relevance_and_what_was_answered(memory: Memory) -> None:
     assert (found["recall"].asked, found["recall"].answered, found["recall"].answered_share) == (2, 1, 0.5)
     assert found["recall"].relevance == pytest.approx(best.hits[0].relevance, abs=1e-3)
     assert (found["prime"].asked, found["prime"].answered) == (1, 1)
-
-
-def test_the_start_of_a_session_asks_nothing(memory: Memory) -> None:
-    memory.prime()
-    assert [use.asked for use in recorded(memory).totals] == [0]
 
 
 def test_tokens_given_stand_beside_those_of_the_whole_sources(memory: Memory, tmp_path: Path) -> None:
@@ -174,6 +172,7 @@ def test_documents_verdicts_and_nights(memory: Memory, tmp_path: Path) -> None:
     assert [night.runs for night in found.nights] == [1]  # a plan is no run
 
 
+@pytest.mark.costly  # what is in a file
 def test_no_byte_of_what_was_said_named_or_asked_is_in_the_file(settings: Config, tmp_path: Path) -> None:
     folder = tmp_path / "Waldmeister"
     (tmp_path / "Quittenbrot.md").write_text("# Zwetschge\n\nRadieschen grows in Pastinake.")
@@ -192,6 +191,10 @@ def test_no_byte_of_what_was_said_named_or_asked_is_in_the_file(settings: Config
             memory.neighbors("Mispel")
         assert recorded(memory).totals
         assert_nothing_in(folder, ids)
+        receipt = memory.erase([ids[0]])
+        assert not [each for each in receipt.to_edit if "telemetry" in each.path]
+        done = calls(memory)
+        assert done["erase"] == done["remember"] == 1, "the calls stay"
     assert_nothing_in(folder, ids)
 
 
@@ -210,38 +213,20 @@ def assert_nothing_in(folder: Path, ids: list[str]) -> None:
                 assert form.encode(encoding) not in data, text
 
 
-def test_an_erased_memory_has_left_nothing_and_the_calls_stay(settings: Config, tmp_path: Path) -> None:
-    with hydramem.connect(tmp_path, config=settings) as memory:
-        id = memory.remember("Topinambur leads billing.").id
-        memory.recall("Topinambur")
-        receipt = memory.erase([id])
-        assert not [each for each in receipt.to_edit if "telemetry" in each.path]
-        assert calls(memory) == {"remember": 1, "recall": 1, "erase": 1}
-        memory.stats(days=1)
-    data = b"".join(file.read_bytes() for file in tmp_path.glob("telemetry*"))
-    assert b"Topinambur" not in data and id.encode() not in data
-
-
-def test_a_backup_leaves_it_out_and_restore_leaves_it_alone(settings: Config, tmp_path: Path) -> None:
+@pytest.mark.costly  # a backup is of files
+def test_a_backup_leaves_it_out_and_a_wipe_deletes_it_alone(settings: Config, tmp_path: Path) -> None:
     with hydramem.connect(tmp_path / "store", config=settings) as memory:
-        memory.remember("Ada leads billing.")
+        id = memory.remember("Ada leads billing.").id
         assert calls(memory) == {"remember": 1}
         backup = memory.backup(str(tmp_path / "backup.tar.gz"))
         with tarfile.open(backup.file) as archive:
             assert not [name for name in archive.getnames() if "telemetry" in name]
         memory.restore(backup.file)
-        assert calls(memory)["restore"] == calls(memory)["remember"] == 1
-
-
-def test_wipe_deletes_the_calls_and_no_memory(settings: Config, tmp_path: Path) -> None:
-    with hydramem.connect(tmp_path, config=settings) as memory:
-        id = memory.remember("Ada leads billing.").id
-        assert calls(memory) == {"remember": 1}
-        memory.recall("Ada")
+        before = calls(memory)
+        assert before["restore"] == before["remember"] == 1
         done = memory.wipe_telemetry()
-        assert done.calls == 3
-        assert done.bytes > 0
-        assert not list(tmp_path.glob("telemetry*"))
+        assert done.calls == sum(before.values()) + 1 and done.bytes > 0
+        assert not list((tmp_path / "store").glob("telemetry*"))
         assert recorded(memory).totals == ()
         assert memory.get(id).text == "Ada leads billing."
 
@@ -283,13 +268,6 @@ def test_calls_beyond_the_bound_are_dropped_and_counted(
     assert found.dropped == 2
 
 
-def test_older_days_are_folded_as_they_pass(plain: Config, tmp_path: Path) -> None:
-    short = replace(plain, telemetry=TelemetryConfig(days=1))
-    with hydramem.connect(tmp_path, config=short) as memory:
-        memory.projects()
-        assert recorded(memory, days=400).totals[0].calls == 1
-
-
 def test_days_must_be_a_number_of_days(memory: Memory) -> None:
     for days in (0, 401, True, "7"):
         with pytest.raises(InvalidInputError, match="days"):
@@ -298,8 +276,6 @@ def test_days_must_be_a_number_of_days(memory: Memory) -> None:
 
 
 def test_the_report_is_plain_json(memory: Memory) -> None:
-    from pydantic_core import to_json
-
     memory.projects()
     shown = json.loads(to_json(recorded(memory)))
     assert shown["operations"][0]["day"] == shown["since"] == shown["until"]

@@ -10,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from hydramem.telemetry.telemetry_file import CallRow, TelemetryFile
+from tests.examples import FEW
 
 TODAY = date(2026, 11, 23)
 
@@ -43,6 +44,7 @@ ROWS = st.lists(
 )
 
 
+@FEW
 @given(ROWS, ROWS, st.lists(st.integers(0, 10), max_size=3))
 def test_folding_changes_no_total(first: list[CallRow], second: list[CallRow], folds: list[int]) -> None:
     folded, plain = TelemetryFile(None), TelemetryFile(None)

@@ -36,6 +36,7 @@ print(held - mebibytes())
     assert float(done.stdout) > 50
 
 
+@pytest.mark.costly  # processes
 def test_memory_is_given_back_while_another_thread_imports_arrow() -> None:
     for _ in range(3):
         subprocess.run([sys.executable, "-c", _WHILE_ANOTHER_THREAD_IMPORTS], check=True, timeout=60)
