@@ -205,9 +205,13 @@ def test_progress_ends_with_all_sources_done(kit: Kit, tmp_path: Path) -> None:
     assert [each.done for each in said] == [1, 2, 3], "nothing is left to store"
 
 
-def test_what_is_reported_as_done_is_stored(kit: Kit, tmp_path: Path) -> None:
+def twelve_notes(folder: Path) -> None:
     for number in range(12):
-        (tmp_path / f"{number:02}.txt").write_text(f"Ada wrote note number {number}.")
+        (folder / f"{number:02}.txt").write_text(f"Ada wrote note number {number}.")
+
+
+def test_what_is_reported_as_done_is_stored(kit: Kit, tmp_path: Path) -> None:
+    twelve_notes(tmp_path)
     stored: list[tuple[int, int]] = []
 
     def look(progress: Progress) -> None:
@@ -219,9 +223,7 @@ def test_what_is_reported_as_done_is_stored(kit: Kit, tmp_path: Path) -> None:
 
 
 def test_an_interruption_between_batches_keeps_what_was_committed(kit: Kit, tmp_path: Path) -> None:
-    for number in range(12):
-        (tmp_path / f"{number:02}.txt").write_text(f"Ada wrote note number {number}.")
-
+    twelve_notes(tmp_path)
     read: list[str] = []
 
     def interrupt(progress: Progress) -> None:

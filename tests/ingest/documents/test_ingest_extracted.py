@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Sequence
+from typing import Any
 
 import pytest
 
@@ -18,6 +19,10 @@ from tests.ingest.conftest import Kit
 
 CHUNKS = (ExtractedChunk(text="Ada leads billing."), ExtractedChunk(text="Billing uses Kestrel."))
 LEADS = ExtractedRelation(subject="Ada", type="leads", object="billing", quote="Ada leads billing")
+
+
+def claim(**fields: Any) -> ExtractedRelation:
+    return ExtractedRelation(**{"subject": "A", "type": "r", "object": "B"} | fields)
 
 
 def store(
@@ -63,32 +68,19 @@ def test_further_relations_of_the_same_text_are_added(kit: Kit) -> None:
 
 def test_employed_twice_is_two_relations(kit: Kit) -> None:
     times = [("2019-01-01", "2021-01-01"), ("2023-01-01", None)]
-    store(
-        kit,
-        relations=[
-            ExtractedRelation(
-                subject="Ada", type="works_for", object="billing", valid_from=start, valid_to=end
-            )
-            for start, end in times
-        ],
-    )
+    store(kit, relations=[claim(valid_from=start, valid_to=end) for start, end in times])
     assert len(kit.relations()) == 2
 
 
 @pytest.mark.parametrize(
     ("relation", "named"),
     [
-        (ExtractedRelation(subject="A", type="r", object="B", confidence=math.nan), "confidence"),
-        (ExtractedRelation(subject="A", type="r", object="B", confidence="94"), "confidence"),  # type: ignore[arg-type]
-        (ExtractedRelation(subject="A", type="r", object="Ａ"), "itself"),
-        (ExtractedRelation(subject="A", type="", object="B"), "type"),
-        (
-            ExtractedRelation(
-                subject="A", type="r", object="B", valid_from="2024-01-02", valid_to="2024-01-01"
-            ),
-            "before",
-        ),
-        (ExtractedRelation(subject="A", type="r", object="B", valid_from="2024-01-02T10:00"), "valid_from"),
+        (claim(confidence=math.nan), "confidence"),
+        (claim(confidence="94"), "confidence"),
+        (claim(object="Ａ"), "itself"),
+        (claim(type=""), "type"),
+        (claim(valid_from="2024-01-02", valid_to="2024-01-01"), "before"),
+        (claim(valid_from="2024-01-02T10:00"), "valid_from"),
     ],
 )
 def test_a_wrong_relation_is_refused_and_nothing_is_written(

@@ -10,23 +10,17 @@ from hydramem.core.results.write_results import SkippedSource
 from hydramem.ingest.documents.files import Raw, find, load
 from hydramem.ingest.documents.formats.decode import clean, decode, is_binary
 from hydramem.ingest.documents.formats.html import as_markdown
-from hydramem.ingest.documents.read import SourceText, Transcript, parse
+from hydramem.ingest.documents.read import SourceText, parse
 
 LIMIT = 2**20
 
 
-def read(path: Path) -> "SourceText | Transcript":
+def text_of(path: Path, text: str) -> SourceText:
+    path.write_text(text)
     raw = load(path, max_bytes=LIMIT)
     assert isinstance(raw, Raw), raw
     parsed = parse(raw, max_bytes=LIMIT)
-    assert not isinstance(parsed, SkippedSource), parsed
-    return parsed
-
-
-def text_of(path: Path, data: "bytes | str") -> SourceText:
-    path.write_bytes(data if isinstance(data, bytes) else data.encode())
-    parsed = read(path)
-    assert isinstance(parsed, SourceText)
+    assert isinstance(parsed, SourceText), parsed
     return parsed
 
 
@@ -36,11 +30,8 @@ def test_a_folder_is_walked_in_order_without_hidden_things_and_loops(tmp_path: P
         (tmp_path / name).write_text("x")
     (tmp_path / "sub" / "loop").symlink_to(tmp_path)
     (tmp_path / "again.txt").symlink_to(tmp_path / "a.txt")
-    assert [Path(path).name for path in find([tmp_path]) if isinstance(path, Path)] == [
-        "a.txt",
-        "b.txt",
-        "c.txt",
-    ]
+    found = [path.name for path in find([tmp_path]) if isinstance(path, Path)]
+    assert found == ["a.txt", "b.txt", "c.txt"]
 
 
 @pytest.mark.parametrize("path", ["nowhere", "", "a\0b"])
@@ -54,13 +45,7 @@ def test_what_is_no_text_is_skipped_with_its_reason(tmp_path: Path) -> None:
     (tmp_path / "huge.txt").write_bytes(b"x" * (LIMIT + 1))
     os.mkfifo(tmp_path / "pipe")
     reasons = {}
-    for path in (
-        tmp_path / "binary",
-        tmp_path / "huge.txt",
-        tmp_path / "pipe",
-        Path("/dev/zero"),
-        tmp_path / "gone",
-    ):
+    for path in (*(tmp_path / name for name in ("binary", "huge.txt", "pipe", "gone")), Path("/dev/zero")):
         skipped = load(path, max_bytes=LIMIT)
         assert isinstance(skipped, SkippedSource)
         reasons[path.name] = skipped.reason
@@ -95,9 +80,8 @@ def test_text_is_cleaned() -> None:
 
 
 def test_markdown_titles_and_front_matter(tmp_path: Path) -> None:
-    page = text_of(
-        tmp_path / "a.md", "---\ntitle: From matter\ntags: [x, y]\ndeep: {a: 1}\n---\n# Heading\n\ntext"
-    )
+    matter = "---\ntitle: From matter\ntags: [x, y]\ndeep: {a: 1}\n---\n"
+    page = text_of(tmp_path / "a.md", f"{matter}# Heading\n\ntext")
     assert (page.title, page.metadata) == ("From matter", {"title": "From matter", "tags": ["x", "y"]})
     assert text_of(tmp_path / "b.md", "```\n# no\n```\n\n# *Yes* [it](x) is\n\ntext").title == "Yes it is"
     assert text_of(tmp_path / "c.txt", "Kestrel\n\nA broker.").title == "Kestrel"

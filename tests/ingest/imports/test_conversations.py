@@ -11,6 +11,7 @@ from hydramem import ImportCounts
 from tests.ingest.imports.conftest import content
 
 Put = Callable[[str, object], str]
+AT = 1_700_000_000
 
 
 def node(id: str, parent: str | None, role: str, text: object, **more: Any) -> dict[str, Any]:
@@ -32,19 +33,13 @@ def chatgpt(
         node("s", "root", "system", "You are helpful."),
         node("u1", "s", "user", "Which database does billing use?"),
         node("a1", "u1", "assistant", "A draft that was replaced."),
-        node(
-            "a2",
-            "u1",
-            "assistant",
-            ["Billing uses MySQL.", {"asset_pointer": "x"}],
-            create_time=1_700_000_060,
-        ),
+        node("a2", "u1", "assistant", ["Billing uses MySQL.", {"asset_pointer": "x"}], create_time=AT + 60),
         *extra,
     ]
     return {
         "conversation_id": id,
         "title": "Billing",
-        "create_time": 1_700_000_000,
+        "create_time": AT,
         "mapping": {each["id"]: each for each in nodes},
         **({"current_node": current} if current else {}),
     }
@@ -129,10 +124,8 @@ def test_thoughts_and_tools_of_claude_stay_out(memory: hydramem.Memory, put: Put
     assert done.new == ImportCounts(sessions=1, turns=2)
     assert done.omitted == {"attachment": 1, "message without text": 1}
     assert [each.place for each in done.skipped] == ["conversations.json, record 1, message 4"]
-    assert sorted(row.text for row in memory.memories(kinds=["turn"])) == [
-        "Ada leads it.",
-        "Who leads billing?",
-    ]
+    texts = sorted(row.text for row in memory.memories(kinds=["turn"]))
+    assert texts == ["Ada leads it.", "Who leads billing?"]
 
 
 def test_an_archive_is_read_where_it_is_and_its_paths_lead_nowhere(memory: hydramem.Memory, put: Put) -> None:
@@ -156,9 +149,8 @@ def test_what_is_broken_is_named_and_the_rest_goes_in(memory: hydramem.Memory, p
         '{"mapping": 3}',
         json.dumps(chatgpt("last")),
     ]
-    done = memory.import_memories(
-        put("conversations.json", "[" + ",\n".join(records) + "]"), format="chatgpt"
-    )
+    path = put("conversations.json", "[" + ",\n".join(records) + "]")
+    done = memory.import_memories(path, format="chatgpt")
     assert done.new.sessions == 2
     assert [each.place for each in done.skipped] == [f"conversations.json, record {n}" for n in (2, 3, 4, 6)]
     cut = memory.import_memories(put("cut.json", f"[{whole}, {whole[:200]}"), format="chatgpt")

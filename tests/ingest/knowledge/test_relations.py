@@ -16,6 +16,7 @@ from tests.ingest.conftest import PROJECT, Kit
 
 AS_GIVEN = MemoryConfig(cognitive=False)
 FUNCTIONAL = Functional(types=("works_for",))
+YEAR_2019, YEAR_2022 = (datetime(year, 1, 1, tzinfo=UTC) for year in (2019, 2022))
 
 
 class Judge:
@@ -33,6 +34,11 @@ class Judge:
         return [verdict for _ in candidates]
 
 
+def noted(kit: Kit, text: str) -> str:
+    draft = MemoryInput(text=text, kind="note")
+    return remember(draft, target=kit.target(), settings=AS_GIVEN).id
+
+
 def state(
     kit: Kit,
     object: str,
@@ -46,8 +52,7 @@ def state(
 
 
 def test_what_its_evidence_leaves_open_is_stored_and_ends_nothing(kit: Kit) -> None:
-    draft = MemoryInput(text="She may have gone to Beta.", kind="note")
-    chunk = remember(draft, target=kit.target(), settings=AS_GIVEN).id
+    chunk = noted(kit, "She may have gone to Beta.")
     state(kit, "Acme")
     done = state(kit, "Beta", Judge("deferred"), evidence=(chunk,))
     assert (done.relation.verdict, done.relation.layer) == ("deferred", "working")
@@ -67,8 +72,7 @@ def test_what_is_rejected_is_kept_in_the_history_alone(kit: Kit) -> None:
 
 
 def test_a_stored_relation_is_judged_again_only_for_more_evidence(kit: Kit) -> None:
-    draft = MemoryInput(text="She went to Acme.", kind="note")
-    chunk = remember(draft, target=kit.target(), settings=AS_GIVEN).id
+    chunk = noted(kit, "She went to Acme.")
     judge = Judge("accepted")
     state(kit, "Acme", judge)
     state(kit, "Acme", judge)
@@ -81,12 +85,7 @@ def test_a_stored_relation_is_judged_again_only_for_more_evidence(kit: Kit) -> N
 
 
 def test_a_name_that_an_evidence_makes_common_gets_a_vector(kit: Kit) -> None:
-    notes = [f"Note {number} says so." for number in range(3)]
-    chunks = tuple(
-        remember(MemoryInput(text=text, kind="note"), target=kit.target(), settings=AS_GIVEN).id
-        for text in notes
-    )
-    state(kit, "Acme", evidence=chunks)
+    state(kit, "Acme", evidence=tuple(noted(kit, f"Note {number} says so.") for number in range(3)))
     query = kit.embedder.embed_query("Acme")
     assert kit.vectors.nearest_entities(query, (PROJECT,), 1)[0].score > 0.99
 
@@ -100,15 +99,10 @@ def test_a_type_that_only_seems_functional_clashes_and_ends_nothing(kit: Kit, se
 
 
 def test_an_older_statement_does_not_end_a_newer_one(kit: Kit) -> None:
-    state(kit, "Beta", valid_from=datetime(2022, 1, 1, tzinfo=UTC))
-    done = state(kit, "Acme", valid_from=datetime(2019, 1, 1, tzinfo=UTC))
+    state(kit, "Beta", valid_from=YEAR_2022)
+    done = state(kit, "Acme", valid_from=YEAR_2019)
     assert (len(done.clashing), len(done.superseded)) == (1, 0)
-    ended = state(
-        kit,
-        "Acme",
-        valid_from=datetime(2019, 1, 1, tzinfo=UTC),
-        valid_to=datetime(2022, 1, 1, tzinfo=UTC),
-    )
+    ended = state(kit, "Acme", valid_from=YEAR_2019, valid_to=YEAR_2022)
     assert (ended.clashing, ended.created) == ((), False)
 
 
@@ -121,8 +115,7 @@ def test_both_directions_of_a_mutual_relation_are_one(kit: Kit) -> None:
 
 def test_confirming_what_was_extracted_ends_the_one_before_and_dates_it(kit: Kit) -> None:
     for company in ("Acme", "Beta"):
-        text = f"Ada Lovelace works for {company}."
-        remember(MemoryInput(text=text, kind="note"), target=kit.target(), settings=AS_GIVEN)
+        noted(kit, f"Ada Lovelace works for {company}.")
     acme, beta = sorted(kit.relations(), key=lambda row: row.times.recorded_at)
     said = RelationInput(subject="Ada Lovelace", type="works_for", object="Beta")
     done = relate(said, target=kit.target(), functional=FUNCTIONAL)

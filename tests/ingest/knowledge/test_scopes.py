@@ -86,8 +86,8 @@ def test_signs_of_patterns_are_ordinary(kit: Kit, source: str) -> None:
 
 def test_every_state_moves(kit: Kit) -> None:
     put(kit, "/a", state="archived")
-    assert (shift(kit, "/a", "/b").chunks, scopes(kit)) == (1, {"c0": "/b"})
-    assert shift(kit, "/b", "/a").active == 0
+    done = shift(kit, "/a", "/b")
+    assert (done.chunks, done.active, scopes(kit)) == (1, 0, {"c0": "/b"})
 
 
 def test_a_move_to_above_lands_once(kit: Kit) -> None:

@@ -52,33 +52,25 @@ def a_relation(kit: Kit) -> Relation:
     return relate(statement, target=kit.target(), functional=Functional()).relation
 
 
-def test_two_sources_or_two_sessions_make_a_memory_shared() -> None:
-    first = chunk(source="wiki")
-    assert raised_by_voices(first, "mail", None, "Ada", TWO).layer == "shared"
-    assert raised_by_voices(chunk(session="s_1"), "", "s_2", None, TWO).layer == "shared"
-    assert (
-        raised_by_voices(chunk(source="wiki"), "mail", None, None, MemoryConfig(shared_by=3)).layer
-        == "working"
-    )
-
-
-def test_the_same_source_twice_is_one_voice() -> None:
-    first = chunk(source="wiki")
-    assert raised_by_voices(first, "wiki", None, None, TWO) is first
-    again = raised_by_voices(first, "wiki", None, "Grace", TWO)
-    assert again.layer == "working"
-    assert raised_by_voices(again, "wiki", None, "Grace", TWO) is again
-
-
-def test_nobody_is_no_voice() -> None:
-    first = chunk()
-    assert raised_by_voices(first, "", None, "Ada", TWO) is first
-    assert raised_by_voices(first, "wiki", None, None, TWO).layer == "working"
-
-
-def test_voices_never_lower_and_free_nothing() -> None:
-    assert raised_by_voices(chunk(source="a", layer="verified"), "b", None, None, TWO).layer == "verified"
-    assert raised_by_voices(chunk(source="a", state="quarantined"), "b", None, None, TWO).layer == "working"
+@pytest.mark.parametrize(
+    ("first", "source", "session", "author", "shared_by", "layer"),
+    [
+        (chunk(source="wiki"), "mail", None, "Ada", 2, "shared"),
+        (chunk(session="s_1"), "", "s_2", None, 2, "shared"),
+        (chunk(source="wiki"), "mail", None, None, 3, "working"),
+        (chunk(source="wiki"), "wiki", None, "Grace", 2, "working"),  # the same voice again
+        (chunk(), "", None, "Ada", 2, "working"),  # nobody is no voice
+        (chunk(), "wiki", None, None, 2, "working"),
+        (chunk(source="a", layer="verified"), "b", None, None, 2, "verified"),
+        (chunk(source="a", state="quarantined"), "b", None, None, 2, "working"),
+    ],
+)
+def test_two_sources_or_two_sessions_make_a_memory_shared(
+    first: Chunk, source: str, session: str | None, author: str | None, shared_by: int, layer: str
+) -> None:
+    once = raised_by_voices(first, source, session, author, MemoryConfig(shared_by=shared_by))
+    assert once.layer == layer
+    assert raised_by_voices(once, source, session, author, MemoryConfig(shared_by=shared_by)) is once
 
 
 def test_voices_are_bounded_and_other_metadata_stays() -> None:

@@ -63,12 +63,6 @@ def test_a_memory_states_what_the_model_quotes(kit: Kit) -> None:
     assert kit.counted_right()
 
 
-def test_what_the_model_does_not_quote_is_dropped(kit: Kit) -> None:
-    by, _ = models(reply(("quillon", "owns", "harbour office", "quillon owns the harbour office")))
-    told(kit, TEXT, by=by)
-    assert kit.triples() == set()
-
-
 def test_memories_of_one_call_are_read_together(kit: Kit) -> None:
     by, script = models(reply(), reply())
     first, second = told(kit, TEXT, "dana likes tea.", by=by)
@@ -127,10 +121,3 @@ def test_turns_are_read_in_one_call(kit: Kit) -> None:
     assert (done.notes, done.usage.calls) == ((), 1)
     (relation,) = [row for row in kit.relations() if row.type == STATED[1]]
     assert relation.evidence == (done.turns[1],)
-
-
-def test_turns_that_the_model_fails_to_read_are_stored(kit: Kit) -> None:
-    by, _ = models(ModelUnavailableError("gone"))
-    done = said(kit, "Zorvane Labs is based in Ghent.", TEXT, by=by)
-    assert len(done.turns) == 2 and "Zorvane Labs" in done.entities
-    assert done.notes == ("extract: the model failed, rules stand in (gone)",)

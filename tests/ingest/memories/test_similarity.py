@@ -8,6 +8,7 @@ from hydramem.ingest.memories.compare.ask_models import vocabulary
 from hydramem.ingest.memories.memory_input import MemoryInput, validate
 from hydramem.ingest.memories.similarity import background, nearness
 from hydramem.llm.hash_embedder import HashEmbedder
+from tests.examples import FEW
 from tests.ingest.conftest import Kit
 from tests.ingest.memories.link.test_link import note
 
@@ -15,12 +16,14 @@ cosines = st.floats(-1, 1)
 backgrounds = st.floats(0, 0.95)
 
 
+@FEW
 @given(cosines, cosines, backgrounds)
 def test_nearer_by_cosine_is_no_less_near(one: float, other: float, unrelated: float) -> None:
     low, high = sorted((one, other))
     assert 0 <= nearness(low, unrelated) <= nearness(high, unrelated) <= 1
 
 
+@FEW
 @given(backgrounds)
 def test_unrelated_is_nothing_and_equal_is_all(unrelated: float) -> None:
     assert nearness(unrelated, unrelated) == 0

@@ -55,7 +55,6 @@ def test_what_is_no_date_stays_text() -> None:
     "text",
     [
         "",
-        "Ada: Hello.\nBen: Hello.\n",
         "Title: One\nPages: 12\nTitle: Two\nPages: 30\nTitle: Three\nPages: 9\n",
         "A long report on a talk. " * 20 + "\n" + TALK,
         " " * 50_000 + ":" + "a " * 50_000,

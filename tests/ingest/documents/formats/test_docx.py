@@ -9,12 +9,8 @@ def text_of(body: str, **more: object) -> str:
 
 
 def test_headings_are_found_by_the_name_of_their_style_and_what_it_is_based_on():
-    body = (
-        paragraph("Plan", style="berschrift1")
-        + paragraph("Ada writes.")
-        + paragraph("Details", style="Own")
-        + paragraph("Deep", properties='<w:outlineLvl w:val="3"/>')
-    )
+    body = paragraph("Plan", style="berschrift1") + paragraph("Ada writes.")
+    body += paragraph("Details", style="Own") + paragraph("Deep", properties='<w:outlineLvl w:val="3"/>')
     assert text_of(body) == "# Plan\n\nAda writes.\n\n## Details\n\n#### Deep\n"
 
 
@@ -35,12 +31,8 @@ def test_lists_and_tables():
 
 
 def test_a_table_of_one_column_is_text():
-    table = (
-        "<w:tbl><w:tr><w:tc>"
-        + paragraph("In", style="berschrift1")
-        + paragraph("x")
-        + "</w:tc></w:tr></w:tbl>"
-    )
+    cell = paragraph("In", style="berschrift1") + paragraph("x")
+    table = f"<w:tbl><w:tr><w:tc>{cell}</w:tc></w:tr></w:tbl>"
     assert text_of(table) == "# In\n\nx\n"
 
 

@@ -15,6 +15,10 @@ def lines(*turns: "tuple[str, str, str]") -> str:
     return "".join(json.dumps({"session": s, "author": a, "text": t}) + "\n" for s, a, t in turns)
 
 
+def ai(text: str) -> dict[str, object]:
+    return {"author": {"role": "ai"}, "content": {"parts": [text]}}
+
+
 SHAPES = {
     "lines of roles": '{"role": "me", "content": "Hi"}\n{"role": "ai", "content": "Yo"}\n',
     "list": '[{"speaker": "me", "text": "Hi"}, {"author": "ai", "message": "Yo"}]',
@@ -29,14 +33,8 @@ SHAPES = {
             "mapping": {
                 "a": {"message": None, "parent": None},
                 "b": {"message": {"author": {"role": "me"}, "content": {"parts": ["Hi"]}}, "parent": "a"},
-                "draft": {
-                    "message": {"author": {"role": "ai"}, "content": {"parts": ["No"]}},
-                    "parent": "b",
-                },
-                "c": {
-                    "message": {"author": {"role": "ai"}, "content": {"parts": ["Yo"]}},
-                    "parent": "b",
-                },
+                "draft": {"message": ai("No"), "parent": "b"},
+                "c": {"message": ai("Yo"), "parent": "b"},
             },
         }
     ),
@@ -51,16 +49,7 @@ def test_the_common_shapes_are_read_alike(shape: str) -> None:
 
 @pytest.mark.parametrize(
     "text",
-    [
-        '{"a": 1}',
-        "[1, 2]",
-        '"x"',
-        "",
-        "{",
-        "[]",
-        "[" * 10_000 + "]" * 10_000,
-        '[{"role": "me", "content": ""}]',
-    ],
+    ['{"a": 1}', "[1, 2]", "", "{", "[" * 10_000 + "]" * 10_000, '[{"role": "me", "content": ""}]'],
 )
 def test_json_that_is_no_transcript_is_none(text: str) -> None:
     assert parse_transcript(text, lines=False, name="file") == ()

@@ -5,7 +5,7 @@ from datetime import UTC, datetime
 import pytest
 
 from hydramem.core.config import MemoryConfig
-from hydramem.core.errors import ModelReplyError, ModelUnavailableError
+from hydramem.core.errors import ModelReplyError
 from hydramem.core.row_types import Chunk, Times
 from hydramem.ingest.memories.consolidate.consolidate_prompt import (
     ActionReply,
@@ -47,30 +47,10 @@ def test_both_names_of_the_new_text_are_read(key: str) -> None:
     assert not plan.insert
 
 
-def test_ids_outside_the_candidates_are_refused() -> None:
-    reply = {"actions": [{"record_id": "c_99", "action": "delete"}], "insert_new": True}
-    done = plan_by_model(
-        memory(NEW), candidates("We use PostgreSQL."), MemoryConfig(), ScriptedGenerator([reply])
-    )
-    assert done.plan is None
-    assert "no candidate" in done.notes[0]
-    assert done.usage.calls == 1
-
-
 def test_one_named_twice_is_refused() -> None:
-    twice = (
-        ActionReply(record_id="c_0", action="keep"),
-        ActionReply(record_id="c_0", action="delete"),
-    )
+    twice = tuple(ActionReply(record_id="c_0", action=action) for action in ("keep", "delete"))
     with pytest.raises(ModelReplyError, match="twice"):
         read_plan(ConsolidationReply(actions=twice), memory(NEW), candidates("a"), most_chars=100)
-
-
-def test_an_outage_leaves_no_plan() -> None:
-    script = ScriptedGenerator([ModelUnavailableError("down")])
-    done = plan_by_model(memory(NEW), candidates("We use PostgreSQL."), MemoryConfig(), script)
-    assert done.plan is None
-    assert "down" in done.notes[0]
 
 
 @pytest.mark.parametrize(
@@ -78,9 +58,7 @@ def test_an_outage_leaves_no_plan() -> None:
     [
         ("Crate 1002 is in hall 4.", "Crate 1001 is in hall 3."),
         ("The door is not locked.", "The door is locked."),
-        ("The door is locked.", "The door is not locked."),
         ("We meet Ada on Friday.", "We meet Ada on Thursday."),
-        ("Das Paket geht an Bea.", "Das Paket geht an Ada."),
     ],
 )
 def test_a_model_cannot_lose_what_differs(new: str, old: str) -> None:

@@ -8,15 +8,9 @@ from hypothesis import strategies as st
 from hydramem.core.row_types import Chunk, Times
 from hydramem.ingest.memories.consolidate.near_memories import MOST_TOKENS, near_memories
 from hydramem.ingest.memories.similarity import NearbyChunk
-from hydramem.llm.pair_classifier import PairBounds, PairJudgement
 from hydramem.text.tokens import count_tokens
-
-BOUNDS = PairBounds(supersedes=0.5, ends=0.5, duplicate=0.6, refine=0.6, near=0.25)
-
-
-def judged(**likely: float) -> PairJudgement:
-    others = dict.fromkeys(("update", "duplicate", "refine", "contradict"), 0.0) | likely
-    return PairJudgement(**others, unrelated=1 - sum(others.values()))
+from tests.examples import FEW
+from tests.ingest.memories.consolidate.test_duplicate_or_update import BOUNDS, judged
 
 
 def candidates(*texts: str) -> list[NearbyChunk]:
@@ -30,13 +24,8 @@ def candidates(*texts: str) -> list[NearbyChunk]:
 
 def test_the_surest_come_first_and_what_is_unlikely_is_not_named() -> None:
     found = candidates("one", "two", "three")
-    judgements = dict(
-        zip(
-            (one.chunk.id for one in found),
-            (judged(update=0.2, contradict=0.2), judged(duplicate=0.9), judged(refine=0.1)),
-            strict=True,
-        )
-    )
+    said = (judged(update=0.2, contradict=0.2), judged(duplicate=0.9), judged(refine=0.1))
+    judgements = {one.chunk.id: judgement for one, judgement in zip(found, said, strict=True)}
     near = near_memories(found, judgements, BOUNDS, ended=())
     assert [(one.text, one.relation, one.probability) for one in near] == [
         ("two", "duplicates", 0.9),
@@ -50,6 +39,7 @@ def test_what_was_ended_or_not_judged_is_not_named() -> None:
     assert near_memories(found, judgements, BOUNDS, ended=[found[0].chunk.id]) == ()
 
 
+@FEW
 @given(st.lists(st.text(min_size=1, max_size=2000), min_size=1, max_size=5))
 def test_a_caller_is_told_within_so_many_tokens(texts: list[str]) -> None:
     found = candidates(*texts)

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from hydramem.core.config import MemoryConfig
 from hydramem.core.errors import ModelUnavailableError
 from hydramem.core.ids import entity_id, memory_id
-from hydramem.core.row_types import Chunk, Entity, Link, Mention, Times
+from hydramem.core.row_types import Link, Mention, Times
 from hydramem.core.time import now
 from hydramem.ingest.memories.forget import forget, revive
 from hydramem.ingest.memories.link.link import Linked, link_memories
@@ -21,7 +21,9 @@ from hydramem.llm.scripted_generator import ScriptedGenerator, ScriptedPrompt
 from hydramem.storage.changes import record
 from hydramem.storage.write import Write
 from hydramem.text.normalize import entity_key
+from tests.examples import FEW
 from tests.ingest.conftest import PROJECT, Kit
+from tests.storage.rows import chunk, entity
 
 SETTINGS = MemoryConfig()
 
@@ -30,34 +32,15 @@ def note(kit: Kit, text: str, *, at: float, names: tuple[str, ...] = (), **field
     """Store a note whose vector stands at an angle, in quarter turns; 1 apart is unrelated."""
     id = memory_id(PROJECT, "/", "note", text, None, 0)
     moment = now()
-    row = replace(
-        Chunk(
-            id=id,
-            project=PROJECT,
-            text=text,
-            kind="note",
-            times=Times(recorded_at=moment),
-            vector_state="ready",
-        ),
-        **fields,
-    )
+    row = chunk(id, text, **{"project": PROJECT, "times": Times(recorded_at=moment)} | fields)
     entities = tuple(
-        Entity(
-            id=entity_id(PROJECT, entity_key(name)),
-            project=PROJECT,
-            key=entity_key(name),
-            name=name,
-            first_seen=moment,
-            last_seen=moment,
-            mention_count=1,
-        )
-        for name in names
+        entity(entity_id(PROJECT, entity_key(name)), name, project=PROJECT, mention_count=1) for name in names
     )
     write = Write(
         changes=(record("remember", project=PROJECT, target=id, after=row),),
         chunks=(row,),
         entities=entities,
-        mentions=tuple(Mention(chunk=id, entity=entity.id) for entity in entities),
+        mentions=tuple(Mention(chunk=id, entity=each.id) for each in entities),
     )
     kit.mirror.commit(write, {id: direction(kit, at)})
     return id
@@ -112,17 +95,10 @@ def test_a_name_that_all_mention_links_nothing(kit: Kit) -> None:
     assert not link(kit, note(kit, "Ada sleeps.", at=0.0, names=("Ada",))).links
 
 
-def test_no_more_than_the_wanted_neighbours_the_nearest_first(kit: Kit) -> None:
+def test_the_nearest_are_linked_and_linking_again_changes_nothing(kit: Kit) -> None:
     ids = [note(kit, f"note {place}", at=place / 100) for place in range(1, 12)]
-    done = link(kit, note(kit, "new", at=0.0))
-    assert {one.target for one in done.links} == set(ids[:5])
-
-
-def test_linking_again_changes_nothing(kit: Kit) -> None:
-    for place in range(8):
-        note(kit, f"note {place}", at=place / 50)
     new = note(kit, "new", at=0.0)
-    link(kit, new)
+    assert {one.target for one in link(kit, new).links} == set(ids[:5])
     before = kit.graph.links([new]), len(kit.writes)
     assert not link(kit, new).links
     assert (kit.graph.links([new]), len(kit.writes)) == before
@@ -155,6 +131,7 @@ def test_supernodes_are_bounded_and_the_weakest_give_way(kit: Kit) -> None:
 edge_lists = st.lists(st.tuples(st.integers(0, 6), st.integers(0, 6), st.floats(0, 1)), max_size=40)
 
 
+@FEW
 @given(edge_lists, st.integers(1, 5))
 def test_no_memory_keeps_more_links_than_allowed(edges: list[tuple[int, int, float]], most: int) -> None:
     at = now()
@@ -278,11 +255,6 @@ def test_a_model_that_fails_leaves_the_rules(kit: Kit) -> None:
     done = link(kit, note(kit, "new", at=0.0), [ModelUnavailableError("down")])
     assert [one.target for one in done.links] == [old]
     assert "down" in done.notes[0]
-
-
-def test_nothing_near_costs_no_call(kit: Kit) -> None:
-    note(kit, "far", at=1.0)
-    assert not link(kit, note(kit, "new", at=0.0), []).notes
 
 
 def test_what_a_private_memory_says_goes_into_no_other(kit: Kit) -> None:
