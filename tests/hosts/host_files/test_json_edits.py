@@ -1,6 +1,5 @@
 """Edits of JSON by position: what is set is there, what is taken is gone, all else stays as it was."""
 
-import copy
 import json
 
 import pytest
@@ -10,61 +9,46 @@ from hypothesis import strategies as st
 from hydramem.core.errors import InvalidInputError
 from hydramem.hosts.host_files.json_edits import append, put, take
 from hydramem.hosts.host_files.json_text import MOST_LEVELS, read_json
+from tests.examples import FEW
 from tests.hosts.host_files.json_texts import PLAIN, files
 
 ENTRY = {"command": "hydramem", "args": ["serve"]}
 
 
+@FEW
 @given(st.recursive(PLAIN, lambda inner: st.lists(inner) | st.dictionaries(st.text(), inner), max_leaves=9))
 def test_every_value_that_python_writes_is_read(value):
     assert read_json(json.dumps(value)).data == value
 
 
+@FEW
 @given(files())
-def test_what_is_put_is_there_and_every_character_before_stays_in_its_order(text):
-    before = read_json(text).data
-    after = put(text, ("hydramem", "inner"), ENTRY)
-    assert read_json(after).data == {**before, "hydramem": {"inner": ENTRY}}
+def test_what_is_put_is_there_once_and_taken_out_again_to_the_byte(text):
+    before = read_json(text)
+    after = put(text, ("hydramem",), ENTRY)
+    assert read_json(after).data == {**before.data, "hydramem": ENTRY}
     rest = iter(after)
-    assert all(character in rest for character in text if not character.isspace())
+    assert all(character in rest for character in text if not character.isspace()), "in its order"
+    assert put(after, ("hydramem",), ENTRY) == after
+    if before.items:
+        assert take(after, ("hydramem",)) == text
+    inner = put(text, ("hydramem", "inner"), ENTRY)
+    assert read_json(inner).data == {**before.data, "hydramem": {"inner": ENTRY}}
 
 
-@given(files())
-def test_what_is_put_beside_others_is_taken_out_again_to_the_byte(text):
-    if read_json(text).items:
-        assert take(put(text, ("hydramem",), ENTRY), ("hydramem",)) == text
-
-
-@given(files())
-def test_putting_the_same_again_changes_nothing(text):
-    once = put(text, ("hydramem",), ENTRY)
-    assert put(once, ("hydramem",), ENTRY) == once
-
-
+@FEW
 @given(files(), st.data())
-def test_any_member_can_be_taken_and_the_others_and_every_comment_outside_it_stay(text, data):
+def test_any_member_is_taken_or_replaced_and_the_others_stay(text, data):
     root = read_json(text)
     if not root.items:
         return
     key = data.draw(st.sampled_from([item.key for item in root.items]))
-    after = take(text, (key,))
-    expected = copy.copy(root.data)
-    del expected[key]
-    assert read_json(after).data == expected
+    assert read_json(take(text, (key,))).data == {k: v for k, v in root.data.items() if k != key}
+    replaced = read_json(put(text, (key,), ENTRY)).data
+    assert list(replaced.items()) == [(k, ENTRY if k == key else v) for k, v in root.data.items()]
 
 
-@given(files(), st.data())
-def test_a_value_is_replaced_in_its_place(text, data):
-    root = read_json(text)
-    if not root.items:
-        return
-    key = data.draw(st.sampled_from([item.key for item in root.items]))
-    after = put(text, (key,), ENTRY)
-    assert list(read_json(after).data.items()) == [
-        (k, ENTRY if k == key else v) for k, v in root.data.items()
-    ]
-
-
+@FEW
 @given(files())
 def test_elements_are_appended_and_taken(text):
     once = append(text, ("hooks", "Stop"), {"hooks": [1]})
@@ -94,20 +78,15 @@ def test_an_item_is_written_as_its_neighbours_are(before, after):
         "",
         "[1",
         '{"a" 1}',
-        '{"a": 1 "b": 2}',
         "{a: 1}",
-        "{'a': 1}",
         '{"a": 01}',
-        '{"a": tru}',
         '{"a": "\n"}',
         "{,}",
-        '{"a": 1,,}',
         "{} {}",
         '{"a": "\\x"}',
         "{/*}",
         '{"a": NaN}',
         "[" * (MOST_LEVELS + 2),
-        '{"a": "',
     ],
 )
 def test_what_is_no_json_is_refused(text):
@@ -120,17 +99,19 @@ def test_the_line_of_a_mistake_is_named():
         read_json('{\n  "a": 1\n  "b": 2\n}')
 
 
-def test_a_key_that_stands_twice_is_not_guessed():
-    with pytest.raises(InvalidInputError, match="twice"):
-        put('{"a": {}, "a": {}}', ("a", "b"), 1)
-
-
-@pytest.mark.parametrize("path", [("a", "b"), ("a", "b", "c")])
-def test_nothing_is_put_into_what_is_no_object(path):
-    with pytest.raises(InvalidInputError, match="a: is no object"):
-        put('{"a": [1]}', path, 1)
+@pytest.mark.parametrize(
+    ("text", "path", "said"),
+    [
+        ('{"a": [1]}', ("a", "b"), "a: is no object"),
+        ('{"a": [1]}', ("a", "b", "c"), "a: is no object"),
+        ('{"a": {}, "a": {}}', ("a", "b"), "twice"),
+    ],
+)
+def test_nothing_is_put_where_it_is_not_clear_into_what(text, path, said):
+    with pytest.raises(InvalidInputError, match=said):
+        put(text, path, 1)
 
 
 def test_a_large_file_is_read_in_linear_time():
-    text = json.dumps({"projects": {f"p{n}": {"history": ["x" * 50] * 5} for n in range(5_000)}}, indent=2)
+    text = json.dumps({"projects": {f"p{n}": {"history": ["x" * 50] * 5} for n in range(1_500)}}, indent=2)
     assert take(put(text, ("mcpServers", "hydramem"), ENTRY), ("mcpServers",)) == text

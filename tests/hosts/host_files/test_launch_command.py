@@ -32,9 +32,6 @@ def test_a_module_has_its_arguments_before_the_command():
     launch = Launch(by_name=("/py", "-m", "hydramem"), by_path=("/py", "-m", "hydramem"), config="/c.yml")
     arguments = ["-m", "hydramem", "--config", "/c.yml", "serve"]
     assert server_entry(HOSTS["gemini"], launch) == {"command": "/py", "args": arguments}
-
-
-def test_gemini_gets_plain_serve():
     assert server_entry(HOSTS["gemini"], LAUNCH) == {"command": "hydramem", "args": ["serve"]}
 
 
@@ -55,9 +52,7 @@ def test_a_hook_is_found_again_by_its_command(platform, launch):
         ("/py/bin/python3.11 -m hydramem hook claude-code", True),
         ("my-hydramem hook codex", False),
         ("hydramem recall hooks", False),
-        ("echo hydramem", False),
         ("hydramem hook", False),
-        (None, False),
         (["hydramem", "hook", "codex"], False),
     ],
 )

@@ -5,7 +5,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from hydramem.core.errors import InvalidInputError
@@ -13,12 +13,11 @@ from hydramem.hosts.host_files.file_changes import apply_changes
 from hydramem.hosts.host_files.json_text import read_json
 from hydramem.hosts.host_files.settings_file import BACKUP_SUFFIX, plan_taking, plan_writing
 from hydramem.hosts.host_files.settings_formats import JsonSettings, OurSettings, TomlSettings
+from tests.examples import FEW
 from tests.hosts.host_files.json_texts import files
 from tests.hosts.host_files.toml_texts import toml_files
 
 JSON, TOML = JsonSettings("mcpServers"), TomlSettings("mcp_servers")
-FEW = settings(max_examples=40)
-"""Each example writes files to the disk, and waits for it."""
 
 SERVER = OurSettings(server={"command": "hydramem", "args": ["serve"]})
 HOOKS = OurSettings(
@@ -53,23 +52,14 @@ def test_json_comes_back_to_the_byte(text, ours):
     with TemporaryDirectory() as folder:
         path = Path(folder, "settings.json")
         path.write_bytes(text.encode())
+        with_server = written(path, JSON, SERVER) if ours is BOTH else b""
         assert written(path, JSON, ours) == written(path, JSON, ours)
         found = JSON.find(path.read_bytes().decode())
         assert (found.server, sorted(dict(found.hooks))) == (ours.server, sorted(dict(ours.hooks)))
+        if ours is BOTH:
+            assert taken(path, JSON, HOOKS) == with_server, "one part can go before the other"
         assert taken(path, JSON, ours) == text.encode()
         assert names(folder) == ["settings.json"]
-
-
-@FEW
-@given(files() | EMPTY)
-def test_one_part_can_go_before_the_other(text):
-    with TemporaryDirectory() as folder:
-        path = Path(folder, "settings.json")
-        path.write_bytes(text.encode())
-        with_server = written(path, JSON, SERVER)
-        written(path, JSON, BOTH)
-        assert taken(path, JSON, HOOKS) == with_server
-        assert taken(path, JSON, SERVER) == text.encode()
 
 
 @FEW
@@ -137,14 +127,6 @@ def test_hooks_of_an_earlier_version_and_path_are_found_again(tmp_path):
     kept = {"type": "command", "command": "hydramem hook gemini", "timeout": 70}
     assert data["hooks"]["SessionStart"] == [{"hooks": [kept]}]
     assert list(data["hooks"]) == ["SessionStart", "Stop"]
-
-
-def test_a_second_change_keeps_the_first_backup(tmp_path):
-    path, backup = tmp_path / "mcp.json", tmp_path / f"mcp.json{BACKUP_SUFFIX}"
-    path.write_text('{"a": 1}')
-    written(path, JSON, SERVER)
-    written(path, JSON, BOTH)
-    assert backup.read_text() == '{"a": 1}'
 
 
 @pytest.mark.parametrize(

@@ -7,6 +7,7 @@ from hypothesis import example, given
 
 from hydramem.core.errors import InvalidInputError
 from hydramem.hosts.host_files.toml_edits import put_table, read_toml, take_table
+from tests.examples import FEW
 from tests.hosts.host_files.toml_texts import toml_files
 
 PATH = ("mcp_servers", "hydramem")
@@ -17,25 +18,22 @@ def servers(text: str) -> dict[str, object]:
     return tomllib.loads(text).get("mcp_servers", {})
 
 
+@FEW
 @given(toml_files())
-def test_the_table_is_added_behind_all_that_is_there(text):
+@example("\n\n")
+def test_the_table_is_added_behind_all_that_is_there_and_taken_out_again(text):
     after = put_table(text, PATH, ENTRY)
     assert after.startswith(text)
     expected = tomllib.loads(text)
     expected.setdefault("mcp_servers", {})["hydramem"] = ENTRY
     assert tomllib.loads(after) == expected
     assert put_table(after, PATH, ENTRY) == after
-
-
-@given(toml_files())
-@example("\n\n")
-def test_the_table_is_taken_out_again(text):
-    after = take_table(put_table(text, PATH, ENTRY), PATH)
     end = "\r\n" if "\r\n" in text else "\n"
     # Only a line end that the file lacked stays.
-    assert after == (text if not text or text.endswith("\n") else text + end)
+    assert take_table(after, PATH) == (text if not text or text.endswith("\n") else text + end)
 
 
+@FEW
 @given(toml_files(), toml_files())
 def test_what_was_written_behind_it_stays(before, behind):
     behind = "\n[[later]]\n" + behind.replace("[", "[later.") if "[" not in behind else "\n[[later]]\nx = 1\n"
