@@ -1,7 +1,7 @@
-"""What holds for every test: no network, no settings of the developer's own, and which tests a second engine must pass.
+"""What holds for every test: no network, no settings of the developer's own, and what a second engine must pass.
 
-In the folders of ON_BOTH_ENGINES a test is marked `engine` where its module has a DISK_ENGINE, or it takes a fixture
-`engine`, and its parameters do not name the store in memory. Elsewhere a test is marked by hand: one a room.
+In the folders of ON_BOTH_ENGINES a test is marked `engine` where its module has a DISK_ENGINE, or it takes a
+fixture `engine`, and its parameters do not name the store in memory. Elsewhere one a room is marked by hand.
 """
 
 import os
@@ -23,22 +23,11 @@ KEPT = {
 LOCAL = {"", "localhost", "127.0.0.1", "::1", "0.0.0.0", "::", "testserver"}
 HERE = Path(__file__).parent
 ALONE = (
-    "erase/test_kills.py",
-    "faults/",
     "graph/snapshot/test_registry.py",
     "hosts/hermes/test_sessions.py",
-    "hosts/hooks/test_event_streams.py",
-    "hosts/hooks/test_hook_program.py",
-    "memory_api/test_crash.py",
-    "sharing/test_leaving.py",
-    "sharing/test_soak.py",
-    "sharing/test_take_over.py",
-    "storage/cypher/test_checkpoints.py",
-    "storage/postgres/test_server_killed.py",
-    "storage/postgres/test_standby_takes_over.py",
     "view/test_search.py",
 )
-"""Files whose tests kill processes or measure time: `.ci/run` runs their slow ones when nothing else runs."""
+"""Files whose tests measure time: `.ci/run` runs their slow ones when nothing else runs."""
 ON_BOTH_ENGINES = ("compatibility/", "faults/", "storage/")
 """What keeps data: `.ci/run` runs it on the second engine, too."""
 

@@ -1,7 +1,6 @@
 """Graphs whose process died, and damage to their files."""
 
 import hashlib
-import os
 import random
 import shutil
 from pathlib import Path
@@ -10,10 +9,11 @@ from hydramem.core.config import StorageConfig
 from hydramem.storage.cypher.graph import CypherGraph, open_graph
 from hydramem.storage.cypher.open_database import log_file
 from hydramem.storage.cypher.schema_statements import graph_file
+from tests.engines import DISK_ENGINE
 from tests.storage.rows import chunk, write
 
-ENGINE = os.environ.get("HYDRAMEM_TEST_ENGINE", "ladybug")
-SETTINGS = StorageConfig(graph=ENGINE, buffer_pool_mb=128, max_db_gb=8)  # type: ignore[arg-type]
+ENGINE = DISK_ENGINE
+SETTINGS = StorageConfig(graph=DISK_ENGINE, buffer_pool_mb=128, max_db_gb=8)  # type: ignore[arg-type]
 ROWS = 20
 
 
@@ -38,7 +38,7 @@ def killed_graph(folder: Path, *, first: bool = False) -> Path:
 
 def log_of(folder: Path) -> Path:
     """Return the log of a graph's folder."""
-    return log_file(graph_file(folder, ENGINE))
+    return log_file(graph_file(folder, DISK_ENGINE))
 
 
 def flip(file: Path, byte: int, bit: int = 0) -> None:

@@ -1,6 +1,7 @@
-"""Writes to a graph file while calls fail: `python -m tests.faults.failed_write_child ENGINE FOLDER CASE...`.
+"""Writes to graph files while calls fail: `python -m tests.faults.failed_write_child ENGINE FOLDER CASES`.
 
-Prints one JSON line for each step that it took, so that the parent knows how far it came.
+CASES is a JSON list of [case, rule]. Each runs in a process of its own, forked from this one, and prints one
+JSON line for each step that it took, so that the parent knows how far it came.
 """
 
 import json
@@ -12,6 +13,7 @@ from hydramem.core.config import StorageConfig
 from hydramem.core.errors import StorageError
 from hydramem.storage.cypher.engine import Engine
 from tests.faults.failing_calls import failing
+from tests.faults.forking import forked, load
 
 BEFORE = 20
 
@@ -97,7 +99,7 @@ def fail_checkpoint(engine: Engine, rule: Mapping[str, int]) -> None:
 CASES = {"write": fail_write, "first write": fail_first_write, "checkpoint": fail_checkpoint}
 
 
-def main(name: str, folder: Path, case: str, rule: Mapping[str, int]) -> None:
+def work(name: str, folder: Path, case: str, rule: Mapping[str, int]) -> None:
     """Fill a file, do a case, and say what is there, before and after the file is closed and opened again."""
     engine = opened(folder, name)
     fill(engine)
@@ -107,8 +109,18 @@ def main(name: str, folder: Path, case: str, rule: Mapping[str, int]) -> None:
     engine = opened(folder, name)
     say(step="opened", rows=rows(engine))
     engine.close()
-    say(step="end")
+
+
+def main(name: str, folder: Path, cases: list[tuple[str, Mapping[str, int]]]) -> None:
+    """Do each case in a folder of its own."""
+    load([name])
+    for number, (case, rule) in enumerate(cases):
+        place = folder / f"{number}"
+        place.mkdir(parents=True)
+        say(step="begin")
+        code, failure = forked(lambda: work(name, place, case, rule))  # noqa: B023 -- it runs at once
+        say(step="end", code=code, failure=failure)
 
 
 if __name__ == "__main__":
-    main(sys.argv[1], Path(sys.argv[2]), sys.argv[3], json.loads(sys.argv[4]))
+    main(sys.argv[1], Path(sys.argv[2]), json.loads(sys.argv[3]))

@@ -1,6 +1,6 @@
 """Kills processes that use a store, again and again, and checks what is left after each.
 
-`python -m tests.faults.kills_child CASE FOLDER TIMES SEED` prints a JSON line of counts after each kill.
+`python -m tests.faults.kills_child mixed|clock|inside FOLDER TIMES SEED` prints JSON counts after each kill.
 An error ends it where an acknowledged write is lost or doubled, a store does not open, or its parts disagree.
 """
 
@@ -22,6 +22,8 @@ from hydramem.core import time as clocks
 from hydramem.core.errors import EmbeddingMismatchError
 from hydramem.core.row_types import Chunk
 from hydramem.llm.hash_embedder import HashEmbedder
+from tests.engines import DISK_ENGINE
+from tests.erase.readers import traces
 from tests.faults.forking import forked, killed, load
 from tests.faults.stores import CONFIG, sentence
 
@@ -33,11 +35,13 @@ _EARLIER, _LATER = 40, 20
 _OTHER = 64
 _MOST_DAYS = 400
 ERASED = sentence(2)
+_REPORTS = 4
+_RECALLED = 5
 
 
-def page(number: int) -> str:
-    """Return a document whose every section names it."""
-    return "\n\n".join(f"## Part {part}\n\nReport {number}x keeps part {part}." for part in range(PARTS))
+def page(version: int) -> str:
+    """Return a document whose every section names its version."""
+    return "\n\n".join(f"## Part {part}\n\nReport {version}x keeps part {part}." for part in range(PARTS))
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,6 +51,7 @@ class Step:
     memory: hydramem.Memory
     folder: Path
     number: int
+    say: Say
     done: Say
     held: list[str]
     draw: random.Random
@@ -59,7 +64,7 @@ def work(memory: hydramem.Memory, folder: Path, seed: int, say: Say, held: list[
         step += 1
         name = draw.choice(list(OPERATIONS))
         say(begin=name)
-        OPERATIONS[name](Step(memory, folder, seed * 1000 + step, partial(say, done=name), held, draw))
+        OPERATIONS[name](Step(memory, folder, seed * 1000 + step, say, partial(say, done=name), held, draw))
 
 
 def _remember(at: Step) -> None:
@@ -92,10 +97,12 @@ def _revive(at: Step) -> None:
 
 
 def _ingest(at: Step) -> None:
-    file = at.folder / f"report{at.number}.md"
+    """Ingest a report, or the next version of one."""
+    file = at.folder / f"report{at.draw.randrange(_REPORTS)}.md"
     file.write_text(page(at.number), encoding="utf-8")
+    at.say(writes=[file.name, at.number])
     at.memory.ingest([str(file)])
-    at.done(document=at.number)
+    at.done(document=[file.name, at.number])
 
 
 def _backup(at: Step) -> None:
@@ -136,7 +143,8 @@ class Ledger:
 
     def __init__(self) -> None:
         self.states: States = {}
-        self.documents: set[int] = set()
+        self.versions: dict[str, set[int]] = {}
+        self.documents: set[str] = set()
         self.relations: set[int] = set()
         self.acknowledged = 0
 
@@ -144,6 +152,9 @@ class Ledger:
         """Note the steps of a process that was killed; what it had begun last may have happened."""
         for step in said:
             assert "failed" not in step, step["failed"]
+            if "writes" in step:
+                name, version = step["writes"]
+                self.versions.setdefault(name, set()).add(version)
             if "done" not in step:
                 continue
             self.acknowledged += 1
@@ -151,7 +162,10 @@ class Ledger:
                 self.states[id] = (text, state)
             for id in step.get("gone", ()):
                 self.states[id] = (self.states[id][0], "gone")
-            self.documents |= {step["document"]} if "document" in step else set()
+            if "document" in step:
+                name, version = step["document"]
+                self.versions[name] = {version}
+                self.documents.add(name)
             self.relations |= {step["relation"]} if "relation" in step else set()
 
     def check(self, store: Path) -> list[str]:
@@ -168,16 +182,34 @@ class Ledger:
             ]
             texts = Counter(row.text for row in memory.memories(limit=1000))
             assert max(texts.values(), default=0) <= 1, "a memory is there twice"
-            sources = Counter(Path(one.source).stem for one in memory.documents(limit=1000))
-            for number in self.documents:
-                assert sources[f"report{number}"] == 1, f"report {number}"
             names = {one.object for one in memory.relations(limit=1000)}
             assert {f"Pier {number}" for number in self.relations} <= names, "a relation is lost"
-            sure = [text for id, (text, _) in self.states.items() if id not in other and is_active(rows[id])]
-            memory.drain()  # one without its vector is found by words, after some that have both
-            for text in sure[-1:]:
-                assert text in {hit.text for hit in memory.recall(text, limit=5).hits}, text
+            self.check_documents(memory)
+            self.check_recall(memory, other)  # of those whose vectors wait, too
+            assert memory.drain().left == 0 and memory.jobs() == ()
+            assert all(row.vector_state == "ready" for row in memory.memories(limit=1000))
+            self.check_recall(memory, other)
+            assert memory.doctor().problems == ()
         return other
+
+    def check_documents(self, memory: hydramem.Memory) -> None:
+        """Check that one version of each document is there, whole: the last one, or one that was begun."""
+        stored = memory.documents(limit=1000)
+        names = Counter(Path(one.source).name for one in stored)
+        assert self.documents <= names.keys() <= self.versions.keys(), names
+        assert max(names.values(), default=0) <= 1, "a document is there twice"
+        for one in stored:
+            text = " ".join(chunk.text for chunk in memory.document(one.id).chunks)
+            held = Counter(word for word in text.split() if word[:-1].isdigit() and word.endswith("x"))
+            assert held in [{f"{number}x": PARTS} for number in self.versions[Path(one.source).name]], held
+
+    def check_recall(self, memory: hydramem.Memory, unsure: list[str]) -> None:
+        """Check that the last memories are recalled by their own texts, and those that are gone are not."""
+        sure = [(id, text, state) for id, (text, state) in self.states.items() if id not in unsure]
+        for wanted in ("active", "gone"):
+            for id, text, _ in [one for one in sure if one[2] == wanted][-_RECALLED:]:
+                recalled = id in {hit.id for hit in memory.recall(text, limit=20).hits}
+                assert recalled == (wanted == "active"), (text, wanted)
 
 
 def is_active(row: Chunk) -> bool:
@@ -185,9 +217,9 @@ def is_active(row: Chunk) -> bool:
     return row.state == "active"
 
 
-def count(**counts: int) -> None:
+def count(*, case: str, **counts: int) -> None:
     """Print what was done so far."""
-    sys.stdout.write(json.dumps(counts) + "\n")
+    sys.stdout.write(json.dumps({"case": case, **counts}) + "\n")
     sys.stdout.flush()
 
 
@@ -228,7 +260,7 @@ def mixed(folder: Path, times: int, seed: int, *, most_days: int = 0) -> None:
         for id in other:
             text, state = ledger.states[id]
             ledger.states[id] = (text, "gone" if state == "active" else "active")
-        count(kills=number, acknowledged=ledger.acknowledged)
+        count(case="clock" if most_days else "mixed", kills=number, acknowledged=ledger.acknowledged)
 
 
 def prepared(folder: Path) -> list[str]:
@@ -237,6 +269,7 @@ def prepared(folder: Path) -> list[str]:
         for number in range(_EARLIER):
             memory.remember(sentence(number), kind="note")
         memory.backup(str(folder / "backup.tar.gz"))
+        memory.backup()  # which an erase rewrites
         for number in range(_EARLIER, _EARLIER + _LATER):
             memory.remember(sentence(number), kind="note")
         return sorted(row.text for row in memory.memories(limit=1000))
@@ -283,17 +316,20 @@ def look(store: Path) -> list[str]:
     """Return the texts of a store that is whole."""
     with any_embedder(store) as memory:
         found = memory.doctor()
+        assert not list(store.glob(".erasing-*")) and not (store / "erasing.json").exists()
         if any("is empty although" in problem for problem in found.problems):
             found = memory.doctor(fix=True)  # restored, but for the vectors: that is named
         assert found.problems == (), found.problems
         rows = [row.text for row in memory.memories(limit=1000) if "clerk" not in row.text]
         assert memory.recall(sentence(1), limit=1).hits[0].text == sentence(1)
+    if ERASED not in rows:
+        assert not traces(store, ERASED, DISK_ENGINE)
     return sorted(rows)
 
 
 def duration(case: str, folder: Path) -> float:
     """Return the seconds that a long operation takes on a copy of the store."""
-    store = Path(shutil.copytree(folder / "store", folder / "timed"))
+    store = Path(shutil.copytree(folder / "store", folder / f"timed {case}"))
 
     def timed() -> float:
         with any_embedder(store) as memory:
@@ -306,11 +342,9 @@ def duration(case: str, folder: Path) -> float:
     return float(seconds)
 
 
-def inside(case: str, folder: Path, times: int, seed: int) -> None:
+def inside(case: str, folder: Path, whole: list[str], times: int, seed: int) -> None:
     """Kill processes inside one long operation, on copies of one store."""
     draw = random.Random(seed)
-    _, whole = forked(lambda: prepared(folder))
-    assert len(whole) == _EARLIER + _LATER, whole
     earlier = sorted(sentence(number) for number in range(_EARLIER))
     erased = [text for text in whole if text != ERASED]
     afterwards = {"restore": earlier, "reindex": whole, "checkpoint": whole, "erase": erased}
@@ -327,12 +361,13 @@ def inside(case: str, folder: Path, times: int, seed: int) -> None:
 
         said = killed(live, draw, 1, seconds=lasts)
         assert not any("failed" in step for step in said), said
-        finished += any("done" in step for step in said)
         code, texts = forked(lambda store=store: look(store))  # type: ignore[misc]
-        assert code == 0, (number, code, texts)
-        assert texts in (whole, afterwards[case]), (number, len(texts))
+        assert code == 0, (case, number, code, texts)
+        done = any("done" in step for step in said)
+        finished += done
+        assert texts in ([] if done else [whole]) + [afterwards[case]], (case, number, done, len(texts))
         shutil.rmtree(store)
-        count(**{"kills": number + 1, "finished before": finished})
+        count(case=case, **{"kills": number + 1, "finished before": finished})
 
 
 def modules(folder: Path) -> list[str]:
@@ -351,7 +386,10 @@ def main(case: str, folder: Path, times: int, seed: int) -> None:
     if case in ("mixed", "clock"):
         mixed(folder, times, seed, most_days=_MOST_DAYS if case == "clock" else 0)
     else:
-        inside(case, folder, times, seed)
+        code, whole = forked(lambda: prepared(folder))
+        assert code == 0 and len(whole) == _EARLIER + _LATER, whole
+        for case in INSIDE:
+            inside(case, folder, whole, times, seed)
 
 
 if __name__ == "__main__":

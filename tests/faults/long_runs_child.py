@@ -9,6 +9,7 @@ import statistics
 import sys
 import time
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import hydramem
@@ -17,7 +18,7 @@ from tests.faults.stores import CONFIG, sentence
 _PAGE = os.sysconf("SC_PAGE_SIZE")
 _SAMPLES = 10
 _QUERIES = 40
-_LOOKS, _SECONDS_BETWEEN_LOOKS = 6, 0.1
+_LOOKS, _SECONDS_BETWEEN_LOOKS = 6, 0.05
 
 
 def resident() -> float:
@@ -59,7 +60,9 @@ def growth(values: Sequence[float]) -> float:
 def writes(folder: Path, times: int) -> dict[str, float]:
     """Write memories one by one; compare recall with a store that was filled in bulk."""
     memories, descriptors = [], []
-    with hydramem.connect(folder / "single", config=CONFIG) as memory:
+    often = min(CONFIG.storage.compact_fragments, times // 25)  # upkeep comes in a short run too
+    config = replace(CONFIG, storage=replace(CONFIG.storage, compact_fragments=often))
+    with hydramem.connect(folder / "single", config=config) as memory:
         for number in range(times):
             memory.remember(sentence(number), kind="note")
             if (number + 1) % (times // _SAMPLES) == 0:

@@ -1,4 +1,4 @@
-"""Uses a memory while its disk fails: `python -m tests.faults.memory_child ENGINE STORE CASE`.
+"""Uses a memory while its disk fails: `python -m tests.faults.memory_child ENGINE FOLDER CASE...`.
 
 Prints one JSON line for each step; an assertion that fails ends it with an error.
 """
@@ -164,5 +164,8 @@ def open_full(store: Path, engine: str) -> None:
 CASES = {"vectors": vectors_fail, "log": log_fails, "group": group_fails, "full": disk_is_full}
 
 if __name__ == "__main__":
-    CASES[sys.argv[3]](Path(sys.argv[2]), sys.argv[1])
-    say(step="end")
+    for case in sys.argv[3:]:
+        folder = Path(sys.argv[2]) / f"case {case}"  # not `vectors`, which is a pattern
+        folder.mkdir()
+        CASES[case](folder / "store", sys.argv[1])
+        say(step=f"{case} ended")

@@ -14,9 +14,11 @@ from hydramem.storage.cypher.graph import open_graph
 from hydramem.storage.cypher.recovery.check_log import check_log
 from hydramem.storage.cypher.recovery.log_records import checksum, read_checked_log
 from hydramem.storage.cypher.schema_statements import graph_file
-from tests.faults.damage import ENGINE, ROWS, SETTINGS, flip, hashes, killed_graph, log_of, places, rows_in
+from tests.engines import DISK_ENGINE
+from tests.faults.damage import ROWS, SETTINGS, flip, hashes, killed_graph, log_of, places, rows_in
+from tests.faults.results import rounds
 
-LADYBUG = pytest.mark.skipif(ENGINE != "ladybug", reason="Kuzu's log has neither lengths nor checksums")
+LADYBUG = pytest.mark.skipif(DISK_ENGINE != "ladybug", reason="Kuzu's log has neither lengths nor checksums")
 
 
 @pytest.fixture(scope="module")
@@ -55,7 +57,7 @@ def test_a_log_damaged_in_the_middle_is_refused_and_every_file_left_as_it_is(kil
     message = str(caught.value)
     assert str(log_of(killed)) in message and "hydramem doctor --salvage" in message
     assert "hydramem restore" in message
-    if ENGINE == "ladybug":
+    if DISK_ENGINE == "ladybug":
         bad = read_checked_log(log_of(killed).read_bytes()).bad
         assert bad <= place
         assert f"damaged at byte {bad:,} of {size:,}; the {size - bad:,} bytes from there on" in message
@@ -126,7 +128,7 @@ def test_a_log_that_goes_on_after_what_cannot_be_read_is_damaged_however_long_th
 def test_a_first_log_that_is_gone_is_not_a_new_store(tmp_path: Path, damage: str) -> None:
     """The process died before its first checkpoint, so the log held all there was."""
     killed = killed_graph(tmp_path, first=True)
-    if graph_file(killed, ENGINE).stat().st_size == 0:
+    if graph_file(killed, DISK_ENGINE).stat().st_size == 0:
         pytest.skip("the file is empty, which is refused before")
     log_of(killed).unlink() if damage == "deleted" else log_of(killed).write_bytes(b"")
     with pytest.raises(StorageError, match="its log is gone or empty"):
@@ -140,8 +142,8 @@ def test_a_log_that_takes_too_long_is_named(killed: Path) -> None:
     log = log_of(killed)
     log.write_bytes(log.read_bytes()[:-3])
     before = hashes(killed)
-    with pytest.raises(StorageError, match=rf"{log.name}: {ENGINE} did not finish reading it in 0 s"):
-        check_log(graph_file(killed, ENGINE), SETTINGS, seconds=0.001)
+    with pytest.raises(StorageError, match=rf"{log.name}: {DISK_ENGINE} did not finish reading it in 0 s"):
+        check_log(graph_file(killed, DISK_ENGINE), SETTINGS, seconds=0.001)
     assert hashes(killed) == before
 
 
@@ -152,7 +154,7 @@ def test_a_log_that_another_process_is_writing_is_not_cut(killed: Path) -> None:
         "import fcntl, sys, time\nfile = open(sys.argv[1], 'r+b')\nfcntl.lockf(file, fcntl.LOCK_EX)\n"
         "print('held', flush=True)\ntime.sleep(60)"
     )
-    command = [sys.executable, "-c", holder, str(graph_file(killed, ENGINE))]
+    command = [sys.executable, "-c", holder, str(graph_file(killed, DISK_ENGINE))]
     before = hashes(killed)
     with subprocess.Popen(command, stdout=subprocess.PIPE) as process:
         assert process.stdout is not None and process.stdout.readline() == b"held\n"
@@ -202,13 +204,13 @@ def test_a_few_cuts_leave_every_commit_before_them(original: Path, tmp_path: Pat
 def test_no_cut_and_no_flip_kills_the_opening_or_loses_writes_in_silence(
     original: Path, tmp_path: Path
 ) -> None:
-    for place in places(log_of(original), 11, 30):
+    for place in places(log_of(original), 11, rounds(8, full=30)):
         cut_at(original, tmp_path / f"cut{place}", place)
         assert opened_or_refused(tmp_path / f"cut{place}") >= 0
-    for place in places(log_of(original), 13, 30):
+    for place in places(log_of(original), 13, rounds(8, full=30)):
         folder = Path(shutil.copytree(original, tmp_path / f"flip{place}"))
         flip(log_of(folder), place, place % 8)
-        if ENGINE == "ladybug":
+        if DISK_ENGINE == "ladybug":
             assert opened_or_refused(folder) in (-1, ROWS - 1)
             continue
         # Kuzu cannot know that a letter is another one, but this process must survive.

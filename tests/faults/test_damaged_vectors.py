@@ -9,7 +9,8 @@ import hydramem
 from hydramem.core.errors import StorageError
 from hydramem.storage.chunk_filter import ChunkFilter
 from hydramem.storage.lance.vectors import lance_errors
-from tests.faults.damage import ENGINE, flip  # noqa: F401 -- these tests run on both engines
+from tests.engines import DISK_ENGINE  # noqa: F401 -- these tests run on both engines
+from tests.faults.damage import flip
 from tests.faults.stores import CONFIG, remember, sentence
 
 ROWS = 3

@@ -11,7 +11,8 @@ from hydramem.storage.cypher.schema_statements import graph_file
 from hydramem.storage.repair.content_address import chunk_fits_id
 from hydramem.storage.schema import CHUNK
 from hydramem.storage.vector_rows import ChunkVector
-from tests.faults.damage import ENGINE, flip
+from tests.engines import DISK_ENGINE
+from tests.faults.damage import flip
 from tests.faults.stores import CONFIG, remember, sentence
 
 PAGE = "# Harbour\n\nThe harbour master keeps the keys of every crate that arrives at night.\n"
@@ -41,7 +42,7 @@ def test_a_letter_flipped_in_the_graph_file_is_put_right_from_the_vectors(tmp_pa
     with hydramem.connect(tmp_path / "store", config=CONFIG) as memory:
         ids = [remember(memory, number) for number in range(4)]
         memory._opened.graph.checkpoint()
-    file = graph_file(tmp_path / "store" / "graph", ENGINE)
+    file = graph_file(tmp_path / "store" / "graph", DISK_ENGINE)
     place = file.read_bytes().index(sentence(2).encode())
     flip(file, place + 30)
     with hydramem.connect(tmp_path / "store", config=CONFIG) as memory:

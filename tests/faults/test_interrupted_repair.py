@@ -10,7 +10,7 @@ import hydramem
 from hydramem.core.errors import StorageError
 from hydramem.llm.hash_embedder import HashEmbedder
 from hydramem.storage.vector_rows import Vector
-from tests.faults.damage import ENGINE  # noqa: F401 -- these tests run on both engines
+from tests.engines import DISK_ENGINE  # noqa: F401 -- these tests run on both engines
 from tests.faults.stores import CONFIG, killed_store, remember, sentence
 
 ROWS = 4

@@ -11,7 +11,8 @@ import hydramem
 from hydramem.cli.main import run
 from hydramem.core.errors import StorageError
 from hydramem.core.results.upkeep_results import Diagnosis
-from tests.faults.damage import ENGINE, flip, hashes, log_of
+from tests.engines import DISK_ENGINE
+from tests.faults.damage import flip, hashes, log_of
 from tests.faults.stores import CONFIG, EARLIER, LATER, killed_store, sentence
 
 
@@ -87,9 +88,9 @@ def test_a_store_whose_graph_is_gone_is_refused_and_salvaged_into_a_file(killed:
 
 @pytest.mark.parametrize("salvage", [False, True])
 def test_a_graph_of_the_other_engine_is_not_taken_for_a_lost_one(killed: Path, salvage: bool) -> None:
-    other = "kuzu" if ENGINE == "ladybug" else "ladybug"
+    other = "kuzu" if DISK_ENGINE == "ladybug" else "ladybug"
     before = hashes(killed)
-    with pytest.raises(StorageError, match=f"was written by '{ENGINE}', and {other} cannot read it"):
+    with pytest.raises(StorageError, match=f"was written by '{DISK_ENGINE}', and {other} cannot read it"):
         hydramem.connect(
             killed, config=replace(CONFIG, storage=replace(CONFIG.storage, graph=other)), salvage=salvage
         )
@@ -99,12 +100,12 @@ def test_a_graph_of_the_other_engine_is_not_taken_for_a_lost_one(killed: Path, s
 
 def test_a_command_says_that_the_graph_is_gone(killed: Path, capsys: pytest.CaptureFixture[str]) -> None:
     shutil.rmtree(killed / "graph")
-    (killed / "config.yml").write_text(f"storage:\n  graph: {ENGINE}\n")
+    (killed / "config.yml").write_text(f"storage:\n  graph: {DISK_ENGINE}\n")
     assert run(["doctor", "--store", str(killed)]) == 1
     assert "the graph is gone or empty" in capsys.readouterr().err
 
 
-@pytest.mark.skipif(ENGINE != "ladybug", reason="Kuzu's log has no checksums")
+@pytest.mark.skipif(DISK_ENGINE != "ladybug", reason="Kuzu's log has no checksums")
 def test_the_command_names_the_way_out_of_a_damaged_log_and_takes_it(
     killed: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -14,7 +14,8 @@ import pytest
 import hydramem
 from hydramem.core.config import SharingConfig
 from hydramem.core.errors import ReadOnlyError, StorageError, StoreBusyError
-from tests.faults.damage import ENGINE, hashes, log_of
+from tests.engines import DISK_ENGINE
+from tests.faults.damage import hashes, log_of
 from tests.faults.stores import CONFIG, EARLIER, LATER, killed_store, remember, sentence
 
 
@@ -119,7 +120,7 @@ def test_a_store_whose_process_died_is_read_with_its_log(killed: Path) -> None:
 
 def test_a_log_that_must_be_mended_is_refused(killed: Path) -> None:
     log = log_of(killed / "graph")
-    log.write_bytes(log.read_bytes()[:-7] if ENGINE == "ladybug" else b"\xff" * 999)
+    log.write_bytes(log.read_bytes()[:-7] if DISK_ENGINE == "ladybug" else b"\xff" * 999)
     with (
         unwritable(killed) as folder,
         pytest.raises(
