@@ -24,9 +24,12 @@ for name, kind in tables:
 """Reads every row of every table with Cypher, in a process of its own: two handles on a file are not safe."""
 
 
-def traces(store: Path, words: str, engine: str) -> set[str]:
-    """Return where a folder has words: in files, tables of the graph, versions of vectors, rows of SQLite."""
-    return {place for place, text in _everything(store, engine) if words.casefold() in text.casefold()}
+def traces(store: Path, words: str | tuple[str, ...], engine: str) -> set[str]:
+    """Return where a folder has any of some words: files, rows of the graph, versions of vectors, SQLite."""
+    sought = [each.casefold() for each in ((words,) if isinstance(words, str) else words)]
+    return {
+        place for place, text in _everything(store, engine) if any(each in text.casefold() for each in sought)
+    }
 
 
 def _everything(store: Path, engine: str) -> Iterator[tuple[str, str]]:
@@ -64,7 +67,5 @@ def _vectors(folder: Path, name: str) -> Iterator[tuple[str, str]]:
     for version in table.list_versions():
         table.checkout(version["version"])
         columns = [each for each in table.schema.names if each != "vector"]
-        yield (
-            f"version {version['version']} of {name}",
-            str(table.search().select(columns).to_arrow().to_pylist()),
-        )
+        rows = table.search().select(columns).to_arrow().to_pylist()
+        yield f"version {version['version']} of {name}", str(rows)

@@ -9,7 +9,6 @@ from typing import Any
 import pytest
 
 import hydramem
-from hydramem.core.config import Config, EmbeddingConfig, MemoryConfig, StorageConfig
 from hydramem.core.row_types import Chunk, Entity, Link, Times
 from hydramem.core.time import now
 from hydramem.ingest.knowledge.end_validity import DISTILLED_FROM
@@ -19,19 +18,13 @@ from hydramem.storage.exchange.manifest import PARTS
 from hydramem.storage.jobs import job
 from hydramem.storage.store import Listing
 from hydramem.storage.write import Write
-
-SECRET = "Ada Quillfeather keeps the vermilion ledger of Zorblax in cabinet nineteen."
-NEIGHBOUR = "Bob Marsh runs the billing service on MySQL with Carla Diaz."
+from tests.engines import ENGINE
+from tests.erase.test_erase import NEIGHBOUR, SECRET, config
 
 
 @pytest.fixture
 def memory(tmp_path: Path) -> Iterator[hydramem.Memory]:
-    config = Config(
-        storage=StorageConfig(graph="memory"),
-        embedding=EmbeddingConfig(model="hash"),
-        memory=MemoryConfig(cognitive=False),
-    )
-    with hydramem.connect(tmp_path, config=config) as memory:
+    with hydramem.connect(tmp_path, config=config(ENGINE)) as memory:
         yield memory
 
 

@@ -2,6 +2,7 @@
 
 import contextvars
 import threading
+import time
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
@@ -37,9 +38,7 @@ def together(memory: Memory, calls: Sequence[Callable[[], Any]]) -> list[Any]:
 
 def waits(is_so: Callable[[], bool]) -> None:
     """Wait until something is so."""
-    changed = threading.Event()
-    for _ in range(3000):
-        if is_so():
-            return
-        changed.wait(0.005)
-    raise AssertionError("it did not happen")
+    until = time.monotonic() + 60
+    while not is_so():
+        assert time.monotonic() < until, "it did not happen"
+        time.sleep(0.005)

@@ -5,7 +5,6 @@ import signal
 import subprocess
 import sys
 import threading
-import time
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -22,14 +21,16 @@ from hydramem.ingest.documents.ingest_extracted import ExtractedChunk
 from hydramem.llm.hash_embedder import HashEmbedder
 from hydramem.storage.vector_rows import Vector
 from tests import ROOT
+from tests.engines import DISK_ENGINE, ENGINE
+from tests.memory_api.calls_together import waits
 from tests.memory_api.reindex_child import LATE
 
-ENGINE = os.environ.get("HYDRAMEM_TEST_ENGINE", "ladybug")
-ROWS = 200
+ROWS = 80
+"""More than are embedded at once."""
 
 
-def settings(model: str = "auto") -> Config:
-    return load_config(environment={"HYDRAMEM_STORAGE_GRAPH": ENGINE, "HYDRAMEM_EMBEDDING_MODEL": model})
+def settings(model: str = "auto", engine: str = DISK_ENGINE) -> Config:
+    return load_config(environment={"HYDRAMEM_STORAGE_GRAPH": engine, "HYDRAMEM_EMBEDDING_MODEL": model})
 
 
 def fill(memory: hydramem.Memory, rows: int = ROWS) -> None:
@@ -55,6 +56,8 @@ def memory(tmp_path: Path) -> Iterator[hydramem.Memory]:
         yield opened
 
 
+@pytest.mark.costly
+@pytest.mark.engine
 def test_from_the_carried_model_to_another_and_the_old_vectors_are_freed(tmp_path: Path) -> None:
     with hydramem.connect(tmp_path, config=settings("minilm")) as memory:
         fill(memory, 20)
@@ -72,25 +75,24 @@ def test_from_the_carried_model_to_another_and_the_old_vectors_are_freed(tmp_pat
         assert again.stats().embedder == "hash/64"
         assert finds(again, 13)
         assert again.doctor().healthy
-        assert again.reindex("minilm").notes == ()
+    with hydramem.connect(tmp_path, config=settings("minilm"), reindexing=True) as again:
+        done = again.reindex()  # without a name it goes where the configuration says
+        assert (done.after, done.notes) == ("all-MiniLM-L6-v2-int8/384", ())
         assert finds(again, 13)
-
-
-def test_the_stores_own_model_is_left_as_it_is(memory: hydramem.Memory, tmp_path: Path) -> None:
-    done = memory.reindex("hash")
-    assert (done.changed, done.made, done.chunks, done.notes) == (False, 0, ROWS, ())
-    assert memory.reindex().changed is False
-    assert folders(tmp_path) == ["vectors"]
-
-
-def test_what_is_configured_is_where_a_reindex_without_a_name_goes(tmp_path: Path) -> None:
-    with hydramem.connect(tmp_path, config=settings("hash")) as memory:
-        fill(memory, 5)
-    with hydramem.connect(tmp_path, config=settings("minilm"), reindexing=True) as memory:
-        assert memory.reindex().after == "all-MiniLM-L6-v2-int8/384"
     hydramem.connect(tmp_path, config=settings("minilm")).close()
 
 
+def test_the_stores_own_model_is_left_as_it_is(tmp_path: Path) -> None:
+    with hydramem.connect(tmp_path, config=settings("hash", ENGINE)) as memory:
+        fill(memory, 10)
+        done = memory.reindex("hash")
+        assert (done.changed, done.made, done.chunks, done.notes) == (False, 0, 10, ())
+        assert memory.reindex().changed is False
+        assert memory.reindex("hash/64").changed
+        assert finds(memory, 3)
+
+
+@pytest.mark.costly
 def test_a_store_whose_embedder_cannot_be_had_here_can_leave_it(tmp_path: Path) -> None:
     with hydramem.connect(tmp_path, config=settings(), embedder=Other()) as memory:
         fill(memory, 5)
@@ -103,14 +105,7 @@ def test_a_store_whose_embedder_cannot_be_had_here_can_leave_it(tmp_path: Path) 
         assert finds(memory, 3)
 
 
-def test_a_store_in_memory_moves_too() -> None:
-    config = load_config(environment={"HYDRAMEM_STORAGE_GRAPH": "memory", "HYDRAMEM_EMBEDDING_MODEL": "hash"})
-    with hydramem.connect("nowhere", config=config) as memory:
-        fill(memory, 10)
-        assert memory.reindex("hash/64").changed
-        assert finds(memory, 3)
-
-
+@pytest.mark.costly
 def test_damaged_vectors_are_the_doctors_unless_another_model_replaces_them(tmp_path: Path) -> None:
     with hydramem.connect(tmp_path, config=settings("hash")) as memory:
         fill(memory, 10)
@@ -176,41 +171,37 @@ class Other(HashEmbedder):
         return -super().embed_query(text)
 
 
-@pytest.fixture
-def other(tmp_path: Path) -> Iterator[tuple[hydramem.Memory, Other]]:
-    embedder = Other()
-    with hydramem.connect(tmp_path, config=settings(), embedder=embedder) as opened:
-        fill(opened, 10)
-        yield opened, embedder
-
-
-def test_a_vector_made_before_the_switch_is_made_anew_after_it(
-    other: tuple[hydramem.Memory, Other],
-) -> None:
-    memory, embedder = other
-    text = "A slow note about Ada."
-    with ThreadPoolExecutor(1) as pool:
+def test_a_vector_made_before_the_switch_is_made_anew_after_it(tmp_path: Path) -> None:
+    text, embedder = "A slow note about Ada.", Other()
+    config = settings(engine=ENGINE)
+    with (
+        hydramem.connect(tmp_path, config=config, embedder=embedder) as memory,
+        ThreadPoolExecutor(1) as pool,
+    ):
+        fill(memory, 10)
         slow = pool.submit(memory.remember, text)
         assert embedder.asked.wait(30)
         memory.reindex("hash")
         embedder.go_on.set()
         id = slow.result(30).id
-    with memory._opened.reading() as space:
-        np.testing.assert_allclose(
-            space.vectors.vectors([id])[id], HashEmbedder().embed_query(text), atol=1e-6
-        )
+        with memory._opened.reading() as space:
+            np.testing.assert_allclose(
+                space.vectors.vectors([id])[id], HashEmbedder().embed_query(text), atol=1e-6
+            )
 
 
-def test_a_recall_ends_in_the_space_in_which_it_began(
-    other: tuple[hydramem.Memory, Other], tmp_path: Path
-) -> None:
-    memory, embedder = other
-    with ThreadPoolExecutor(2) as pool:
+@pytest.mark.costly
+def test_a_recall_ends_in_the_space_in_which_it_began(tmp_path: Path) -> None:
+    embedder = Other()
+    with (
+        hydramem.connect(tmp_path, config=settings(), embedder=embedder) as memory,
+        ThreadPoolExecutor(2) as pool,
+    ):
+        fill(memory, 10)
         slow = pool.submit(memory.recall, "slow: where does crate zeta3 rest?")
         assert embedder.asked.wait(30)
         moving = pool.submit(memory.reindex, "hash")
-        while memory.stats().embedder != "hash/384":
-            time.sleep(0.01)
+        waits(lambda: memory.stats().embedder == "hash/384")
         assert len(folders(tmp_path)) == 2
         assert finds(memory, 5)
         embedder.go_on.set()
@@ -224,15 +215,15 @@ class StoppedError(Exception):
     """Stands for whatever ends a reindex from outside."""
 
 
-@pytest.mark.parametrize("reason", [KeyboardInterrupt, StoppedError])
+@pytest.mark.costly
 def test_an_interrupted_reindex_leaves_the_old_serving_and_goes_on_later(
-    memory: hydramem.Memory, tmp_path: Path, reason: type[BaseException]
+    memory: hydramem.Memory, tmp_path: Path
 ) -> None:
     def interrupt(done: int, total: int) -> None:
         if done >= total / 2:
-            raise reason
+            raise KeyboardInterrupt
 
-    with pytest.raises(reason):
+    with pytest.raises(KeyboardInterrupt):
         memory.reindex("hash/64", progress=interrupt)
     assert memory.stats().embedder == "hash/384"
     assert finds(memory, 77)
@@ -247,17 +238,28 @@ def test_an_interrupted_reindex_leaves_the_old_serving_and_goes_on_later(
     assert len(folders(tmp_path)) == 1
 
 
-def test_an_unfinished_reindex_can_be_given_up(memory: hydramem.Memory, tmp_path: Path) -> None:
-    def interrupt(done: int, total: int) -> None:
-        raise StoppedError
+def stop(done: int, total: int) -> None:
+    raise StoppedError
 
+
+@pytest.mark.costly
+def test_an_unfinished_reindex_can_be_given_up_or_made_anew_where_it_is_damaged(
+    memory: hydramem.Memory, tmp_path: Path
+) -> None:
     for model in ("hash/64", "hash/32"):
         with pytest.raises(StoppedError):
-            memory.reindex(model, progress=interrupt)
+            memory.reindex(model, progress=stop)
         assert len(folders(tmp_path)) == 2
     memory.reindex("hash")
     assert memory.doctor().unfinished_reindex is None
     assert folders(tmp_path) == ["vectors"]
+    with pytest.raises(StoppedError):
+        memory.reindex("hash/64", progress=stop)
+    (half,) = set(folders(tmp_path)) - {"vectors"}
+    for file in (tmp_path / half).rglob("*.manifest"):
+        file.write_bytes(b"")
+    assert memory.reindex("hash/64").made == ROWS + memory.stats().counts.entities
+    assert memory.doctor().healthy
 
 
 def test_a_model_that_does_not_work_changes_nothing(memory: hydramem.Memory, tmp_path: Path) -> None:
@@ -275,7 +277,7 @@ def killed(store: Path, point: str) -> None:
     """Run a reindex that is killed at a point."""
     child = subprocess.run(
         [sys.executable, "-m", "tests.memory_api.reindex_child", str(store), point],
-        env={**os.environ, "HYDRAMEM_STORAGE_GRAPH": ENGINE, "HYDRAMEM_EMBEDDING_MODEL": "auto"},
+        env={**os.environ, "HYDRAMEM_STORAGE_GRAPH": DISK_ENGINE, "HYDRAMEM_EMBEDDING_MODEL": "auto"},
         cwd=ROOT,
         capture_output=True,
         text=True,
@@ -294,38 +296,26 @@ def test_a_kill_at_any_point_leaves_a_store_that_serves_and_goes_on(tmp_path: Pa
             assert memory.stats().embedder == "hash/384"
             found = memory.doctor()
             assert (found.problems, found.unfinished_reindex) == ((), "hash/64"), point
-            assert finds(memory, 150)
+            assert finds(memory, 70)
     killed(tmp_path, "switched")
     assert len(folders(tmp_path)) == 2
     with hydramem.connect(tmp_path, config=settings()) as memory:
         assert memory.stats().embedder == "hash/64"
         found = memory.doctor()
         assert (found.problems, found.unfinished_reindex) == ((), None)
-        assert finds(memory, 150)
+        assert finds(memory, 70)
         assert memory.recall(LATE).hits[0].text == LATE
     assert len(folders(tmp_path)) == 1
 
 
-def test_a_new_folder_left_half_made_is_made_anew(memory: hydramem.Memory, tmp_path: Path) -> None:
-    def interrupt(done: int, total: int) -> None:
-        raise StoppedError
-
-    with pytest.raises(StoppedError):
-        memory.reindex("hash/64", progress=interrupt)
-    (half,) = set(folders(tmp_path)) - {"vectors"}
-    for file in (tmp_path / half).rglob("*.manifest"):
-        file.write_bytes(b"")
-    assert memory.reindex("hash/64").made == ROWS + memory.stats().counts.entities
-    assert memory.doctor().healthy
-
-
+@pytest.mark.costly
 def test_the_command_moves_a_store_to_what_the_configuration_asks_for(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     with hydramem.connect(tmp_path, config=settings("hash")) as memory:
         fill(memory, 10)
     (tmp_path / "config.yml").write_text(
-        f"storage:\n  graph: {ENGINE}\nembedding:\n  model: hash\n  dimension: 64\n"
+        f"storage:\n  graph: {DISK_ENGINE}\nembedding:\n  model: hash\n  dimension: 64\n"
     )
     assert run(["--store", str(tmp_path), "stats"]) == 1
     assert "hydramem reindex --model NAME" in capsys.readouterr().err

@@ -8,13 +8,14 @@ import pytest
 import hydramem
 from hydramem.core.config import Config, EmbeddingConfig, StorageConfig
 from hydramem.core.errors import InvalidInputError, NotFoundError
+from tests.engines import ENGINE
 
-IN_MEMORY = Config(storage=StorageConfig(graph="memory"), embedding=EmbeddingConfig(model="hash"))
+CONFIG = Config(storage=StorageConfig(graph=ENGINE), embedding=EmbeddingConfig(model="hash"))
 
 
 @pytest.fixture
 def memory(tmp_path: Path) -> Iterator[hydramem.Memory]:
-    with hydramem.connect(tmp_path, config=IN_MEMORY) as memory:
+    with hydramem.connect(tmp_path, config=CONFIG) as memory:
         yield memory
 
 

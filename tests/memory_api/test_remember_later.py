@@ -6,7 +6,7 @@ import subprocess
 import sys
 import textwrap
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import numpy as np
@@ -21,22 +21,20 @@ from hydramem.llm.hash_embedder import HashEmbedder
 from hydramem.llm.scripted_generator import ScriptedGenerator
 from hydramem.storage.vector_rows import Vector
 from tests import ROOT
+from tests.engines import DISK_ENGINE, ENGINE
+from tests.memory_api.calls_together import waits
 
-ENGINE = os.environ.get("HYDRAMEM_TEST_ENGINE", "ladybug")
-ENVIRONMENT = {"HYDRAMEM_STORAGE_GRAPH": ENGINE, "HYDRAMEM_EMBEDDING_MODEL": "hash"}
+ENVIRONMENT = {"HYDRAMEM_STORAGE_GRAPH": DISK_ENGINE, "HYDRAMEM_EMBEDDING_MODEL": "hash"}
 
 
 class Flaky(HashEmbedder):
     """An embedder that is down while `down` is set."""
 
     down = False
-    texts = 0
 
     def embed_documents(self, texts: Sequence[str]) -> Vector:
-        """Embed, unless it is down."""
         if self.down:
             raise ModelUnavailableError("the embedder is down")
-        self.texts += len(texts)
         return super().embed_documents(texts)
 
 
@@ -56,13 +54,18 @@ def memory(tmp_path: Path, embedder: Flaky, config: Config) -> Iterator[hydramem
         yield opened
 
 
-def test_a_memory_is_found_by_its_words_before_it_has_a_vector(
-    memory: hydramem.Memory, embedder: Flaky
-) -> None:
+def left(memory: hydramem.Memory, embedder: Flaky) -> hydramem.Remembered:
+    """Return a memory that was stored while the embedder was down; it still is."""
     memory.remember("The first write makes what classification compares with.")
     memory.drain()
     embedder.down = True
-    done = memory.remember("Ada leads the billing team.", wait=False)
+    return memory.remember("Ada leads the billing team.", wait=False)
+
+
+def test_a_memory_is_found_by_its_words_before_it_has_a_vector(
+    memory: hydramem.Memory, embedder: Flaky
+) -> None:
+    done = left(memory, embedder)
     assert done.pending == ("embed", "consolidate", "link")
     assert any("encoded later" in note for note in done.notes)
     assert memory.get(done.id).vector_state == "pending"
@@ -73,7 +76,11 @@ def test_a_memory_is_found_by_its_words_before_it_has_a_vector(
 
 
 def test_what_was_left_is_done(memory: hydramem.Memory) -> None:
-    done = [memory.remember(f"Ada keeps crate {n} in hall {n}.", wait=False) for n in range(5)]
+    done = [memory.remember(f"Ada keeps crate {n} in hall {n}.", wait=False) for n in range(3)]
+    texts = [f"Room {n} has {n + 2} windows." for n in range(20)]
+    many = memory.remember_many([MemoryInput(text=text) for text in texts], wait=False)
+    assert len({each.run for each in many}) == 1
+    done += many
     assert memory.drain().left == 0
     assert memory.jobs() == ()
     assert {memory.get(each.id).vector_state for each in done} == {"ready"}
@@ -82,36 +89,17 @@ def test_what_was_left_is_done(memory: hydramem.Memory) -> None:
     assert memory._opened.vectors.vectors([each.id for each in done]).keys() == {each.id for each in done}
 
 
-def test_a_later_memory_ends_an_earlier_one_in_the_order_they_were_told(memory: hydramem.Memory) -> None:
+def test_a_later_memory_ends_an_earlier_one_in_its_own_run_and_the_same_again_is_the_same(
+    memory: hydramem.Memory,
+) -> None:
     before = memory.remember("We use PostgreSQL for billing.", wait=False)
     after = memory.remember("We moved from PostgreSQL to MySQL for billing.", wait=False)
+    again = memory.remember("We moved from PostgreSQL to MySQL for billing.", wait=False)
+    assert (again.id, again.created, again.pending) == (after.id, False, ())
     memory.drain()
     assert memory.get(before.id).state == "superseded"
     assert memory.get(after.id).state == "active"
-
-
-def test_the_same_again_is_the_same_memory(memory: hydramem.Memory) -> None:
-    first = memory.remember("Ada leads billing.", wait=False)
-    again = memory.remember("Ada leads billing.", wait=False)
-    assert (again.id, again.created, again.pending) == (first.id, False, ())
-    memory.drain()
-    assert memory.remember("Ada leads billing.").id == first.id
-
-
-def test_many_memories_at_once(memory: hydramem.Memory) -> None:
-    texts = [f"Room {n} has {n + 2} windows." for n in range(20)]
-    done = memory.remember_many([MemoryInput(text=text) for text in texts], wait=False)
-    assert len({each.run for each in done}) == 1
-    assert memory.drain().left == 0
-    assert {memory.get(each.id).vector_state for each in done} == {"ready"}
-
-
-def test_what_follows_belongs_to_the_run_of_its_memory(memory: hydramem.Memory) -> None:
-    one = memory.remember("Ada moved billing to MySQL.", wait=False)
-    other = memory.remember("Bob moved billing to MySQL.", wait=False)
-    memory.drain()
-    runs = {change.run for change in memory._opened.graph.changes()}
-    assert runs == {one.run, other.run}
+    assert {change.run for change in memory._opened.graph.changes()} == {before.run, after.run}
 
 
 def test_undoing_a_memory_takes_back_what_followed(memory: hydramem.Memory) -> None:
@@ -130,10 +118,7 @@ def test_undoing_a_memory_takes_back_what_followed(memory: hydramem.Memory) -> N
 def test_an_outage_of_the_embedder_leaves_the_text_and_the_job(
     memory: hydramem.Memory, embedder: Flaky
 ) -> None:
-    memory.remember("The first write makes what classification compares with.")
-    memory.drain()
-    embedder.down = True
-    done = memory.remember("Ada leads billing.", wait=False)
+    done = left(memory, embedder)
     assert memory.drain().left == 1
     (job,) = memory.jobs("waiting")
     assert "the embedder is down" in str(job.error)
@@ -164,10 +149,7 @@ def test_a_model_is_asked_from_the_queue(tmp_path: Path, embedder: Flaky, config
 
 
 def test_what_is_forgotten_meanwhile_is_left_alone(memory: hydramem.Memory, embedder: Flaky) -> None:
-    memory.remember("The first write makes what classification compares with.")
-    memory.drain()
-    embedder.down = True
-    done = memory.remember("Ada leads billing.", wait=False)
+    done = left(memory, embedder)
     memory.forget([done.id])
     embedder.down = False
     assert memory.drain().left == 0
@@ -175,30 +157,20 @@ def test_what_is_forgotten_meanwhile_is_left_alone(memory: hydramem.Memory, embe
     assert memory.doctor().problems == ()
 
 
-def test_closing_leaves_what_waits_and_opening_does_it(
-    tmp_path: Path, embedder: Flaky, config: Config
-) -> None:
-    place = tmp_path / "reopened"
+@pytest.mark.costly
+@pytest.mark.engine
+def test_closing_leaves_what_waits_and_opening_does_it(tmp_path: Path, embedder: Flaky) -> None:
+    place, config = tmp_path / "reopened", load_config(environment={"HYDRAMEM_STORAGE_GRAPH": DISK_ENGINE})
     with hydramem.connect(place, embedder=embedder, config=config) as memory:
         ids = [memory.remember(f"Shelf {n} holds {n} books.", wait=False).id for n in range(8)]
     with hydramem.connect(place, embedder=embedder, config=config) as memory:
         assert memory.doctor().problems == ()
-        eventually(lambda: memory.jobs() == ())
+        waits(lambda: memory.jobs() == ())
         assert {memory.get(id).vector_state for id in ids} == {"ready"}
 
 
-def eventually(holds: Callable[[], bool], seconds: float = 20.0) -> None:
-    end = time.monotonic() + seconds
-    while not holds():
-        assert time.monotonic() < end, "it did not come about"
-        time.sleep(0.05)
-
-
 def test_a_reindex_moves_what_waits_too(memory: hydramem.Memory, embedder: Flaky, tmp_path: Path) -> None:
-    memory.remember("The first write makes what classification compares with.")
-    memory.drain()
-    embedder.down = True
-    done = memory.remember("Ada leads billing.", wait=False)
+    done = left(memory, embedder)
     embedder.down = False
     memory._opened.reindex(HashEmbedder(32), progress=None)
     memory.drain()
@@ -270,10 +242,7 @@ def test_an_interrupted_drain_loses_nothing(tmp_path: Path) -> None:
 def test_the_doctor_asks_again_for_a_vector_that_no_job_makes(
     memory: hydramem.Memory, embedder: Flaky
 ) -> None:
-    memory.remember("The first write makes what classification compares with.")
-    memory.drain()
-    embedder.down = True
-    done = memory.remember("Ada leads billing.", wait=False)
+    done = left(memory, embedder)
     for _ in range(5):
         memory.drain()
     assert [job.state for job in memory.jobs()] == ["failed"]

@@ -13,14 +13,15 @@ from hydramem.core.inputs import CuratedChange
 from hydramem.core.time import now
 from hydramem.ingest.documents.ingest_extracted import ExtractedChunk, ExtractedEntity, ExtractedRelation
 from hydramem.text.tokens import count_tokens
+from tests.engines import ENGINE
 
-IN_MEMORY = Config(storage=StorageConfig(graph="memory"), embedding=EmbeddingConfig(model="hash"))
+CONFIG = Config(storage=StorageConfig(graph=ENGINE), embedding=EmbeddingConfig(model="hash"))
 AT = "2026-11-18"  # a Wednesday
 
 
 @pytest.fixture
 def memory(tmp_path: Path) -> Iterator[hydramem.Memory]:
-    with hydramem.connect(tmp_path, config=IN_MEMORY) as memory:
+    with hydramem.connect(tmp_path, config=CONFIG) as memory:
         yield memory
 
 
@@ -28,8 +29,14 @@ def days(memory: hydramem.Memory, *span: object, **options: object) -> list[str]
     return [f"{row.happened_at:%Y-%m-%d}" for row in memory.timeline(*span, **options)]
 
 
-@pytest.fixture
-def dated(memory: hydramem.Memory) -> hydramem.Memory:
+@pytest.fixture(scope="module")
+def dated(tmp_path_factory: pytest.TempPathFactory) -> Iterator[hydramem.Memory]:
+    with hydramem.connect(tmp_path_factory.mktemp("dated"), config=CONFIG) as memory:
+        remember_days(memory)
+        yield memory
+
+
+def remember_days(memory: hydramem.Memory) -> None:
     release = {"kind": "event", "event_type": "release"}
     memory.remember("Version 3 of Atlas was released.", happened_at="2026-11-18T09:00Z", **release)
     memory.remember("Version 2 of Atlas was released.", happened_at="2026-11-10", **release)
@@ -38,7 +45,6 @@ def dated(memory: hydramem.Memory) -> hydramem.Memory:
     memory.remember("The office moved to Bonn.", kind="fact", happened_at="2024-04-15", private=True)
     memory.remember("A note of no day.")
     memory.remember("Somebody said so.", kind="turn", session="chat", happened_at="2024-04-16")
-    return memory
 
 
 def test_what_happened_comes_in_the_order_of_time(dated: hydramem.Memory) -> None:
@@ -97,26 +103,19 @@ def test_conflicts_of_another_time(memory: hydramem.Memory) -> None:
         memory.conflicts(as_of="whenever it was")
 
 
-@pytest.mark.parametrize(
-    ("start", "end", "expected"),
-    [
+def test_both_ends_are_read_as_people_say_them(dated: hydramem.Memory) -> None:
+    nine = datetime(2026, 11, 18, 9, tzinfo=UTC)
+    for start, end, expected in (
         ("2024", "2024", ["2024-03-01", "2024-04-15", "2024-05-31"]),
         ("April 2024", "May 2024", ["2024-04-15", "2024-05-31"]),
-        ("2024-05-31", "2024-05-31", ["2024-05-31"]),
         ("2024-05", None, ["2024-05-31", "2026-11-10", "2026-11-18"]),
         (None, "2024-04-15", ["2024-03-01", "2024-04-15"]),
         ("last week", "last week", ["2026-11-10"]),
         ("vorige Woche", None, ["2026-11-10", "2026-11-18"]),
-        ("hace tres días", "hoy", ["2026-11-18"]),
-        ("today", None, ["2026-11-18"]),
-        (datetime(2026, 11, 18, 9, tzinfo=UTC), datetime(2026, 11, 18, 9, tzinfo=UTC), ["2026-11-18"]),
+        (nine, nine, ["2026-11-18"]),
         ("2030", None, []),
-    ],
-)
-def test_both_ends_are_read_as_people_say_them(
-    dated: hydramem.Memory, start: object, end: object, expected: list[str]
-) -> None:
-    assert days(dated, start, end, relative_to=AT) == expected
+    ):
+        assert days(dated, start, end, relative_to=AT) == expected, (start, end)
 
 
 def test_what_is_no_time_or_no_entity_is_an_error(dated: hydramem.Memory) -> None:
@@ -153,8 +152,14 @@ def test_what_expired_is_listed_where_it_is_asked_for(memory: hydramem.Memory) -
 # What a session starts with ----------------------------------------------------------------------
 
 
-@pytest.fixture
-def known(memory: hydramem.Memory) -> hydramem.Memory:
+@pytest.fixture(scope="module")
+def known(tmp_path_factory: pytest.TempPathFactory) -> Iterator[hydramem.Memory]:
+    with hydramem.connect(tmp_path_factory.mktemp("known"), config=CONFIG) as memory:
+        remember_much(memory)
+        yield memory
+
+
+def remember_much(memory: hydramem.Memory) -> None:
     memory.curate("user", [CuratedChange(action="add", content="Prefers short answers.")])
     memory.curate("memory", [CuratedChange(action="add", content="The build takes <5> minutes & a half.")])
     memory.remember("Grace Hopper leads Compilers.", kind="fact", confidence=0.9)
@@ -163,15 +168,12 @@ def known(memory: hydramem.Memory) -> hydramem.Memory:
     memory.remember("The wake of Atlas.", kind="event", happened_at="2024")
     memory.remember("The safe's code is 9.", kind="fact", private=True)
     memory.remember("Their key is red.", kind="fact", project="theirs")
-    return memory
 
 
 def test_without_a_question_a_session_gets_what_it_should_start_with(known: hydramem.Memory) -> None:
     found = known.prime()
     assert found.text.startswith('<recalled-memory data-source="hydramem">\n')
     assert found.tokens == count_tokens(found.text) <= 1500
-    texts = [line.split(">", 1)[1] for line in found.text.splitlines() if line.startswith("<snippet")]
-    assert texts[0].startswith("Prefers short answers.") or texts[0].startswith("The build")
     for said in (
         "Prefers short answers.",
         "The build takes &lt;5&gt; minutes &amp; a half.",
@@ -205,17 +207,15 @@ def test_a_start_keeps_projects_privacy_and_budget(known: hydramem.Memory) -> No
             known.prime(project=project)
 
 
-def test_a_session_is_shown_the_files_as_it_was_first(known: hydramem.Memory) -> None:
-    first = known.prime(session="chat").text
-    known.curate("user", [CuratedChange(action="add", content="Speaks German.")])
-    assert known.prime(session="chat").text == first
-    assert "Speaks German." in known.prime(session="other").text
-    with known.session("chat"):
-        assert known.prime().text == first
-
-
-def test_an_empty_memory_starts_with_nothing(memory: hydramem.Memory) -> None:
+def test_a_session_is_shown_the_files_as_it_was_first(memory: hydramem.Memory) -> None:
     assert memory.prime().text == ""
+    memory.curate("user", [CuratedChange(action="add", content="Prefers short answers.")])
+    first = memory.prime(session="chat").text
+    memory.curate("user", [CuratedChange(action="add", content="Speaks German.")])
+    assert memory.prime(session="chat").text == first
+    assert "Speaks German." in memory.prime(session="other").text
+    with memory.session("chat"):
+        assert memory.prime().text == first
 
 
 # What gives orders -------------------------------------------------------------------------------

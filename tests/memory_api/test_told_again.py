@@ -35,21 +35,12 @@ def test_a_night_joins_what_was_not_compared_and_undo_parts_it(tmp_path: Path) -
         report = night(memory, "supersede", "merge")
         packed = [sorted((hit.id, *hit.also)) for hit in memory.recall(QUESTION).hits]
         assert sorted(packed, key=len) == [[ids[1]], sorted((ids[0], ids[2]))]
+        links = rows(memory)["LINKS"]
+        assert [phase.proposals for phase in night(memory, "supersede", "merge").phases] == [0, 0]
+        assert rows(memory)["LINKS"] == links
         memory.undo(report.run)
         assert len(memory.recall(QUESTION).hits) == 3
         assert [row.state for row in rows(memory)["Chunk"]] == [row.state for row in before["Chunk"]]
         assert not [link for link in rows(memory)["LINKS"] if link.state == "active"]
         again = night(memory, "supersede", "merge")
         assert again.phases[0].proposals == 0, "what a person took back is not proposed again"
-
-
-def test_a_second_night_finds_nothing_to_do(tmp_path: Path) -> None:
-    with opened(tmp_path) as memory:
-        for place, text in enumerate((FIRST, RIVAL, AGAIN)):
-            memory.remember(text, session=f"work {place}")
-        memory.drain()
-        night(memory, "supersede", "merge")
-        after = rows(memory)
-        again = night(memory, "supersede", "merge")
-        assert [phase.proposals for phase in again.phases] == [0, 0]
-        assert rows(memory) == after

@@ -1,15 +1,14 @@
 """Undo, seen from the memory: after it, everything is as if the call had not been made."""
 
-import os
-from collections.abc import Callable
-from contextlib import suppress
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 import hypothesis.strategies as st
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import example, given, settings
 
 import hydramem
 from hydramem.core.config import Config, IngestConfig, StorageConfig
@@ -25,8 +24,8 @@ from hydramem.operations import OPERATIONS
 from hydramem.storage.changes import in_one_run
 from hydramem.storage.store import GraphStore
 from hydramem.storage.undo.row_images import TABLES
-
-ENGINE = os.environ.get("HYDRAMEM_TEST_ENGINE", "ladybug")
+from tests.engines import DISK_ENGINE, ENGINE
+from tests.examples import FEW
 
 TEXTS = (
     "Grace Hopper leads the compiler team at Remington.",
@@ -149,49 +148,37 @@ class Told:
         return done
 
 
-KINDS = (
-    *("note", "note", "fact", "later", "turn", "many", "revise", "relate", "city", "unrelate", "forget"),
-    *(
-        "revive",
-        "ingest",
-        "ingest",
-        "verify",
-        "entity",
-        "merge",
-        "split",
-        "part",
-        "capture",
-        "garden",
-        "promote",
-        "move",
-        "curate",
-    ),
+_KINDS = (
+    "note note fact later turn many revise relate city unrelate forget revive ingest ingest verify entity"
+    " merge split part capture garden promote move curate"
 )
-stories = st.lists(
-    st.tuples(st.sampled_from(KINDS), st.integers(0, 7), st.integers(0, 5)), min_size=1, max_size=8
-)
+KINDS = _KINDS.split()
+steps = st.tuples(st.sampled_from(KINDS), st.integers(0, 7), st.integers(0, 5))
+stories = st.lists(steps, min_size=1, max_size=6)
+Story = list[tuple[str, int, int]]
 
 
-def told(folder: Path, engine: str = "memory") -> Told:
-    config = Config(
-        storage=StorageConfig(graph=engine, buffer_pool_mb=128, max_db_gb=4),  # type: ignore[arg-type]
-    )
-    return Told(hydramem.connect(folder / "store", config=config, embedder=HashEmbedder(64)), folder)
+@contextmanager
+def told(folder: Path, engine: str = ENGINE, story: Story = [], **settings: Any) -> Iterator[Told]:  # noqa: B006
+    """Open a memory, and take the steps of a story."""
+    storage = StorageConfig(graph=engine, buffer_pool_mb=128, max_db_gb=4)  # type: ignore[arg-type]
+    config = Config(storage=storage, **settings)
+    with hydramem.connect(folder / "store", config=config, embedder=HashEmbedder(64)) as memory:
+        made = Told(memory, folder)
+        for kind, first, second in story:
+            made.take(kind, first, second)
+        yield made
 
 
 @pytest.fixture
-def memory(tmp_path: Path):
-    story = told(tmp_path)
-    yield story
-    story.memory.close()
+def memory(tmp_path: Path) -> Iterator[Told]:
+    with told(tmp_path) as story:
+        yield story
 
 
-def check_story(folder: Path, engine: str, story: list[tuple[str, int, int]]) -> None:
+def check_story(folder: Path, engine: str, story: Story) -> None:
     """Undo from the newest to the oldest and find each state; undo an undo and find that too."""
-    memory = told(folder, engine)
-    try:
-        for kind, first, second in story:
-            memory.take(kind, first, second)
+    with told(folder, engine, story) as memory:
         for step in reversed(memory.steps):
             assert everything(memory.graph) == step.after
             done = memory.undo(step.run)
@@ -201,16 +188,47 @@ def check_story(folder: Path, engine: str, story: list[tuple[str, int, int]]) ->
             assert everything(memory.graph) == step.after
             memory.undo(step.run)
             assert everything(memory.graph) == step.before
-    finally:
-        memory.memory.close()
 
 
-def check_middle(folder: Path, story: list[tuple[str, int, int]], which: int, *, force: bool) -> None:
+@pytest.mark.costly  # a property of every operation
+@FEW
+@given(story=stories)
+@example(story=[("note", 2, 0), ("later", 3, 0), ("garden", 0, 0)])
+def test_a_run_that_is_undone_was_never_there(tmp_path_factory: pytest.TempPathFactory, story: Story) -> None:
+    check_story(tmp_path_factory.mktemp("s"), ENGINE, story)
+
+
+@pytest.mark.slow
+@settings(max_examples=60)
+@given(story=st.lists(steps, min_size=5, max_size=8))
+def test_long_stories_are_undone(tmp_path_factory: pytest.TempPathFactory, story: Story) -> None:
+    check_story(tmp_path_factory.mktemp("s"), ENGINE, story)
+
+
+@pytest.mark.slow
+@pytest.mark.engine
+@settings(max_examples=8)
+@given(story=stories)
+def test_the_engine_undoes_as_the_store_in_memory(
+    tmp_path_factory: pytest.TempPathFactory, story: Story
+) -> None:
+    check_story(tmp_path_factory.mktemp("s"), DISK_ENGINE, story)
+
+
+@pytest.mark.costly
+@pytest.mark.engine
+def test_a_story_on_the_engine_is_undone(tmp_path: Path) -> None:
+    check_story(tmp_path, DISK_ENGINE, [("note", 0, 0), ("ingest", 0, 0), ("turn", 1, 0), ("forget", 0, 0)])
+
+
+@pytest.mark.costly
+@FEW
+@given(story=stories, which=st.integers(0, 5), force=st.booleans())
+def test_what_came_since_stays_whole(
+    tmp_path_factory: pytest.TempPathFactory, story: Story, which: int, force: bool
+) -> None:
     """Undo a run that others came after: nothing dangles, and undoing that undo is exact."""
-    memory = told(folder)
-    try:
-        for kind, first, second in story:
-            memory.take(kind, first, second)
+    with told(tmp_path_factory.mktemp("s"), story=story) as memory:
         if memory.steps:
             last = everything(memory.graph)
             done = memory.undo(memory.steps[which % len(memory.steps)].run, force=force)
@@ -218,85 +236,32 @@ def check_middle(folder: Path, story: list[tuple[str, int, int]], which: int, *,
             if everything(memory.graph) != last:
                 memory.undo(done.run)
             assert everything(memory.graph) == last
-    finally:
-        memory.memory.close()
 
 
-def check_change(folder: Path, story: list[tuple[str, int, int]], which: int) -> None:
-    """Undo one change of a run, and the rest of the run after it."""
-    memory = told(folder)
-    try:
-        for kind, first, second in story:
-            memory.take(kind, first, second)
-        if memory.steps:
-            step = memory.steps[-1]
-            changes = memory.graph.changes(run=step.run)
-            change = changes[which % len(changes)]
-            try:
-                done = memory.undo(change.id)
-            except InvalidInputError:
-                return  # it told of something that was refused
-            assert_whole(memory.graph)
-            if everything(memory.graph) != step.after:
-                memory.undo(done.run)
-                assert everything(memory.graph) == step.after
-                memory.undo(change.id)
-            if everything(memory.graph) != step.before:
-                memory.undo(step.run)
-            assert everything(memory.graph) == step.before
-    finally:
-        memory.memory.close()
-
-
-def many(examples: int) -> Any:
-    return settings(max_examples=examples, suppress_health_check=list(HealthCheck))
-
-
-def test_a_run_that_is_undone_was_never_there(tmp_path_factory: pytest.TempPathFactory) -> None:
-    @many(25)
-    @given(story=stories)
-    def check(story: list[tuple[str, int, int]]) -> None:
-        check_story(tmp_path_factory.mktemp("s"), "memory", story)
-
-    check()
-
-
-def test_what_came_since_stays_whole(tmp_path_factory: pytest.TempPathFactory) -> None:
-    @many(25)
-    @given(story=stories, which=st.integers(0, 7), force=st.booleans())
-    def check(story: list[tuple[str, int, int]], which: int, force: bool) -> None:
-        check_middle(tmp_path_factory.mktemp("s"), story, which, force=force)
-
-    check()
-
-
+@pytest.mark.costly
+@FEW
+@given(story=stories, which=st.integers(0, 7))
 def test_one_change_of_a_run_can_be_undone_and_then_the_rest(
-    tmp_path_factory: pytest.TempPathFactory,
+    tmp_path_factory: pytest.TempPathFactory, story: Story, which: int
 ) -> None:
-    @many(15)
-    @given(story=stories, which=st.integers(0, 7))
-    def check(story: list[tuple[str, int, int]], which: int) -> None:
-        check_change(tmp_path_factory.mktemp("s"), story, which)
-
-    check()
-
-
-@pytest.mark.slow
-def test_the_engine_undoes_as_the_store_in_memory(tmp_path_factory: pytest.TempPathFactory) -> None:
-    @many(8)
-    @given(story=stories)
-    def check(story: list[tuple[str, int, int]]) -> None:
-        check_story(tmp_path_factory.mktemp("s"), ENGINE, story)
-
-    check()
-
-
-def test_a_story_of_every_kind_on_the_engine(tmp_path: Path) -> None:
-    check_story(tmp_path, ENGINE, [("note", 0, 0), ("ingest", 0, 0), ("turn", 1, 0), ("forget", 0, 0)])
-
-
-def test_what_a_night_linked_is_undone(tmp_path: Path) -> None:
-    check_story(tmp_path, "memory", [("note", 2, 0), ("later", 3, 0), ("garden", 0, 0)])
+    with told(tmp_path_factory.mktemp("s"), story=story) as memory:
+        if not memory.steps:
+            return
+        step = memory.steps[-1]
+        changes = memory.graph.changes(run=step.run)
+        change = changes[which % len(changes)]
+        try:
+            done = memory.undo(change.id)
+        except InvalidInputError:
+            return  # it told of something that was refused
+        assert_whole(memory.graph)
+        if everything(memory.graph) != step.after:
+            memory.undo(done.run)
+            assert everything(memory.graph) == step.after
+            memory.undo(change.id)
+        if everything(memory.graph) != step.before:
+            memory.undo(step.run)
+        assert everything(memory.graph) == step.before
 
 
 def test_undoing_twice_is_an_error_that_names_the_way_back(memory: Told) -> None:
@@ -306,21 +271,15 @@ def test_undoing_twice_is_an_error_that_names_the_way_back(memory: Told) -> None
     assert done.removed["chunks"] == 1
     with pytest.raises(InvalidInputError, match=f"was undone at .* undo {done.run}"):
         memory.undo(run)
+    assert memory.memory.recall("compiler").hits == ()
     back = memory.undo(done.run)
+    assert [hit.text for hit in memory.memory.recall("compiler").hits] == [TEXTS[0]]
+    assert memory.memory.doctor().healthy
     assert back.operations == ("undo",)
     assert back.restored["chunks"] == 1
     with pytest.raises(InvalidInputError, match="was undone"):
         memory.undo(done.run)
     assert memory.undo(run).removed["chunks"] == 1
-
-
-def test_what_comes_back_is_found_again(memory: Told) -> None:
-    run = memory.do(lambda: memory.memory.remember(TEXTS[0]))
-    done = memory.undo(run)
-    assert memory.memory.recall("compiler").hits == ()
-    memory.undo(done.run)
-    assert [hit.text for hit in memory.memory.recall("compiler").hits] == [TEXTS[0]]
-    assert memory.memory.doctor().healthy
 
 
 def test_what_was_written_since_is_left_and_listed(memory: Told) -> None:
@@ -366,17 +325,15 @@ def test_a_memory_that_a_later_relation_rests_on_is_left(memory: Told) -> None:
 
 
 def test_a_document_that_was_stored_in_pieces_goes_whole(tmp_path: Path) -> None:
-    config = Config(storage=StorageConfig(graph="memory"), ingest=IngestConfig(batch_chunks=2))
-    story = Told(hydramem.connect(tmp_path / "s", config=config, embedder=HashEmbedder(64)), tmp_path)
     page = tmp_path / "page.md"
-    for first in (0, 30):
-        page.write_text("\n\n".join(f"# Part {n}\n\n{TEXTS[n % 6]} Item {n}." for n in range(first, 40)))
-        story.do(lambda: story.memory.ingest([str(page)]))
-    for step in reversed(story.steps):
-        assert len(story.graph.changes(run=step.run)) > 1 or step is story.steps[1]
-        assert story.undo(step.run).left == ()
-        assert everything(story.graph) == step.before
-    story.memory.close()
+    with told(tmp_path, ingest=IngestConfig(batch_chunks=2)) as story:
+        for first in (0, 18):
+            page.write_text("\n\n".join(f"# Part {n}\n\n{TEXTS[n % 6]} Item {n}." for n in range(first, 24)))
+            story.do(lambda: story.memory.ingest([str(page)]))
+        for step in reversed(story.steps):
+            assert len(story.graph.changes(run=step.run)) > 1 or step is story.steps[1]
+            assert story.undo(step.run).left == ()
+            assert everything(story.graph) == step.before
 
 
 def test_history_shows_the_undo_and_its_run(memory: Told) -> None:
@@ -389,9 +346,7 @@ def test_history_shows_the_undo_and_its_run(memory: Told) -> None:
     assert told == [("remember", run), ("forget", forgot), ("undo", done.run)]
     last = memory.memory.history(note.id).entries[-1]
     assert last.reason == f"undo of {forgot}"
-    assert {(each.field, each.before, each.after) for each in last.fields} >= {
-        ("state", "archived", "active")
-    }
+    assert ("state", "archived", "active") in {(each.field, each.before, each.after) for each in last.fields}
     assert memory.memory.history(forgot).entries[0].operation == "undo"
 
 
@@ -405,13 +360,10 @@ def test_files_beside_the_graph_are_said_to_stay(memory: Told) -> None:
     assert memory.memory.curated("memory")[0].entries == ("Tea at four.",)
 
 
-@pytest.mark.parametrize("id", ["w_nope", "x_nope", "'); DROP", "\udfff"])
-def test_an_unknown_id_is_an_error(memory: Told, id: str) -> None:
-    with pytest.raises((NotFoundError, InvalidInputError)):
-        memory.memory.undo(id)
-
-
-def test_a_run_cannot_undo_itself(memory: Told) -> None:
+def test_an_unknown_id_is_an_error_and_so_is_the_run_that_asks(memory: Told) -> None:
+    for id in ("w_nope", "x_nope", "'); DROP", "\udfff"):
+        with pytest.raises((NotFoundError, InvalidInputError)):
+            memory.memory.undo(id)
     with in_one_run() as run:
         memory.memory.remember(TEXTS[0])
         with pytest.raises(InvalidInputError, match="the run that asks"):
