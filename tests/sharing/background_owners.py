@@ -12,9 +12,9 @@ from pathlib import Path
 from hydramem.sharing.background import PROGRAM
 from hydramem.storage.files.folder_lock import is_locked
 from hydramem.storage.files.owner_note import OwnerNote, read_note
+from tests.engines import DISK_ENGINE
 
-ENGINE = os.environ.get("HYDRAMEM_TEST_ENGINE", "ladybug")
-ENVIRONMENT = {"HYDRAMEM_STORAGE_GRAPH": ENGINE, "HYDRAMEM_EMBEDDING_MODEL": "hash"}
+ENVIRONMENT = {"HYDRAMEM_STORAGE_GRAPH": DISK_ENGINE, "HYDRAMEM_EMBEDDING_MODEL": "hash"}
 SECONDS = 60.0
 """How long anything may take on a busy machine."""
 

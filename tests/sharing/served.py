@@ -13,6 +13,7 @@ from hydramem.sharing.election import take_seat
 from hydramem.sharing.serve_clients import OwnerServer
 from hydramem.sharing.wire.owner_link import OwnerLink
 from hydramem.storage.files.owner_note import OwnerNote, read_note
+from tests.engines import DISK_ENGINE
 from tests.faults.stores import CONFIG
 
 WAIT_SECONDS = 10.0
@@ -43,14 +44,15 @@ class Served:
         return Client(self.folder, project, self.link(), self.link)
 
 
-def settings(wait_seconds: float = WAIT_SECONDS, **parts: object) -> Config:
+def settings(wait_seconds: float = WAIT_SECONDS, engine: str = DISK_ENGINE) -> Config:
     """Return settings of small stores."""
-    return replace(CONFIG, sharing=SharingConfig(wait_seconds=wait_seconds), **parts)  # type: ignore[arg-type]
+    storage = replace(CONFIG.storage, graph=engine)  # type: ignore[arg-type]
+    return replace(CONFIG, storage=storage, sharing=SharingConfig(wait_seconds=wait_seconds))
 
 
 @contextmanager
 def served(
-    folder: Path, *, wait_seconds: float = WAIT_SECONDS, whole: bool = False, config: Config | None = None
+    folder: Path, *, wait_seconds: float = WAIT_SECONDS, whole: bool = False, engine: str = DISK_ENGINE
 ) -> Iterator[Served]:
     """Open a store and serve it.
 
@@ -58,9 +60,9 @@ def served(
         folder: The store.
         wait_seconds: How long others wait.
         whole: The owner is there for clients alone.
-        config: Other settings.
+        engine: A store in memory is served too, as long as nobody opens it by itself.
     """
-    chosen = config or settings(wait_seconds)
+    chosen = settings(wait_seconds, engine)
     folder.mkdir(parents=True, exist_ok=True)
     server = OwnerServer(take_seat(folder.resolve(), chosen.sharing), chosen.sharing)
     memory = open_here(folder, config=chosen)

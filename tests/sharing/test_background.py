@@ -14,8 +14,8 @@ from pathlib import Path
 import pytest
 
 import hydramem
-from hydramem.core.config import Config
-from hydramem.core.errors import ConfigError, InvalidInputError, StorageError
+from hydramem.core.config import Config, StorageConfig
+from hydramem.core.errors import ConfigError, InvalidInputError, StorageError, StoreBusyError
 from hydramem.llm.local_embedder import LocalEmbedder
 from hydramem.memory_api.handle import warm_up
 from hydramem.memory_api.memory import connect as open_here
@@ -25,6 +25,7 @@ from hydramem.sharing.owner_list import owned_folders
 from hydramem.sharing.owners import owner_of, stop_owner
 from hydramem.storage.files.folder_lock import is_locked
 from hydramem.storage.files.owner_note import NOTE, read_note
+from tests.engines import ENGINE
 from tests.sharing.background_owners import (
     no_owner_left,
     note_of,
@@ -96,7 +97,7 @@ def test_of_eight_starters_at_once_one_starts_the_owner_and_again_after_its_deat
 @pytest.mark.slow
 def test_starters_that_are_killed_on_the_way_leave_one_owner_or_none(store: Path) -> None:
     chance = random.Random(7)
-    for _ in range(20):
+    for _ in range(8):
         with ExitStack() as running:
             starters = [script(STARTER, str(store), start_new_session=True) for _ in range(3)]
             for starter in starters:
@@ -121,7 +122,7 @@ def test_who_connects_while_an_owner_leaves_is_answered(store: Path) -> None:
 
     def come_and_go(name: str) -> None:
         chance = random.Random(name)
-        until = time.monotonic() + 30
+        until = time.monotonic() + 10
         while time.monotonic() < until:
             with hydramem.connect(store, background=True) as memory:
                 memory.remember(f"{name} met {chance.random()}.")
@@ -175,7 +176,9 @@ def test_an_owner_that_cannot_even_run_is_given_up_with_its_last_words(
     wait_for(lambda: not is_locked(store), "the lock is free")
 
 
-def test_a_store_that_is_not_shared_has_no_owner_in_the_background(store: Path) -> None:
+def test_a_store_that_is_not_shared_has_no_owner_in_the_background_and_its_holder_is_named(
+    store: Path,
+) -> None:
     store.mkdir()
     (store / "config.yml").write_text("sharing: off\n", encoding="utf-8")
     with pytest.raises(InvalidInputError, match="sharing"):
@@ -183,6 +186,9 @@ def test_a_store_that_is_not_shared_has_no_owner_in_the_background(store: Path) 
     assert not owner_processes(store)
     with pytest.raises(InvalidInputError, match="background"):
         hydramem.connect(store, background=True, salvage=True)
+    with hydramem.connect(store), pytest.raises(StoreBusyError, match=f"process {os.getpid()}"):
+        stop_owner(store)
+    assert stop_owner(store) is None
 
 
 @pytest.mark.parametrize("pid_is", ["dead", "another's"])
@@ -190,15 +196,9 @@ def test_a_note_that_a_killed_owner_has_left_misleads_nobody(store: Path, pid_is
     store.mkdir()
     ended = subprocess.Popen([sys.executable, "-c", ""])
     ended.wait()
-    left = {
-        "pid": ended.pid if pid_is == "dead" else os.getppid(),
-        "started": 1,
-        "since": "2026-01-01T00:00:00+00:00",
-        "program": background.PROGRAM,
-        "address": f"unix:{store}/gone.sock",
-        "key": "00",
-        "background": True,
-    }
+    pid = ended.pid if pid_is == "dead" else os.getppid()
+    left = {"pid": pid, "started": 1, "since": "2026-01-01T00:00:00+00:00", "program": background.PROGRAM}
+    left |= {"address": f"unix:{store}/gone.sock", "key": "00", "background": True}
     (store / NOTE).write_text(json.dumps(left), encoding="utf-8")
     assert stop_owner(store) is None
     assert store not in owned_folders()
@@ -249,7 +249,7 @@ def test_a_log_is_bounded(store: Path) -> None:
 
 
 def test_an_owner_loads_its_model_before_it_is_asked(tmp_path: Path) -> None:
-    with open_here(tmp_path / "store", config=Config()) as memory:
+    with open_here(tmp_path / "store", config=Config(storage=StorageConfig(graph=ENGINE))) as memory:
         embedder = memory._opened.space.embedder
         assert isinstance(embedder, LocalEmbedder) and not embedder.held.loaded
         warm_up(memory)

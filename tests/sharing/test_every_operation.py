@@ -9,22 +9,11 @@ from hydramem.core.inputs import MemoryInput
 from hydramem.core.results.hits import Recall
 from hydramem.memory_api.memory import connect as open_here
 from hydramem.sharing.operation_specs import SPECS
-from tests.faults import damage
+from tests.engines import ENGINE
 from tests.sharing.every_row import Recorder, described, every_row, look, read, write
 from tests.sharing.served import served, settings
 
-ENGINE = damage.ENGINE
-_BY_RANDOM_ID = {
-    "expand",
-    "neighbors",
-    "path",
-    "central",
-    "communities",
-    "graph",
-    "recall",
-    "recalled",
-    "prime",
-}
+_BY_ID = {"expand", "neighbors", "path", "central", "communities", "graph", "recall", "recalled", "prime"}
 """Reads that order equals by id, which is random: they are compared on one store."""
 _MEASURED = {"wipe_telemetry"}
 """Results with sizes of files that are written as time passes."""
@@ -37,7 +26,7 @@ def test_every_row_does_through_an_owner_what_it_does_in_process(tmp_path: Path)
     with served(tmp_path / "owned", whole=True) as owner, owner.client() as client:
         owned = every_row(client, tmp_path / "files_owned")
     assert {name for name, _ in owned} == set(SPECS)
-    left_out = _BY_RANDOM_ID | _MEASURED
+    left_out = _BY_ID | _MEASURED
     mine = described(owned, tmp_path / "files_owned", tmp_path / "owned", leave_out=left_out)
     expected = described(alone, tmp_path / "files_alone", tmp_path / "alone", leave_out=left_out)
     for one, other in zip(mine, expected, strict=True):
@@ -45,7 +34,7 @@ def test_every_row_does_through_an_owner_what_it_does_in_process(tmp_path: Path)
 
 
 def test_reads_through_an_owner_return_equal_objects(tmp_path: Path) -> None:
-    with served(tmp_path / "store") as owner, owner.client() as client:
+    with served(tmp_path / "store", engine=ENGINE) as owner, owner.client() as client:
         write(Recorder(client, tmp_path), tmp_path)
         client.drain()
         here, there = Recorder(owner.memory, tmp_path), Recorder(client, tmp_path)
@@ -67,7 +56,7 @@ def _untimed(result: object) -> object:
 
 def test_results_that_messages_have_no_type_for_arrive_whole(tmp_path: Path) -> None:
     huge = {"big": 2**80, "small": -(2**70), "deep": [[[2**64]]]}
-    with served(tmp_path / "store") as owner, owner.client() as client:
+    with served(tmp_path / "store", engine=ENGINE) as owner, owner.client() as client:
         id = client.remember("A number of atoms.", metadata=huge).id
         assert client.get(id).metadata == huge
         assert client.get(id) == owner.memory.get(id)

@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import numpy as np
 import pytest
 from hypothesis import given
@@ -25,6 +26,8 @@ from hydramem.core.inputs import (
 )
 from hydramem.sharing.client import Client
 from hydramem.sharing.wire.exact_values import from_wire, given_once, packed, to_wire, unpacked
+from tests.engines import ENGINE
+from tests.examples import FEW
 from tests.sharing.served import Served, served
 
 
@@ -48,41 +51,29 @@ def nested(depth: int) -> list[Any]:
 
 STRANGE = [
     b"bytes",
-    bytearray(b"bytes"),
     5,
     None,
     True,
     1.5,
     float("nan"),
-    float("inf"),
     10**30,
-    -(2**64),
     [],
-    ["a"],
     {},
-    {"a": 1},
     {1: 2, (1, 2): 3},
     {"a", "b"},
-    frozenset("ab"),
-    (),
     uuid.UUID(int=7),
     decimal.Decimal("1.5"),
     Colour.RED,
     object(),
     Path("x"),
     dt.datetime(2024, 1, 1, 12, 30),
-    dt.datetime(2024, 1, 1, 12, 30, tzinfo=dt.timezone(dt.timedelta(hours=5))),
-    dt.date(2024, 1, 1),
     dt.timedelta(1),
     "\ud800",
     "a\x00b",
     "x" * 30_000,
-    nested(40),
     nested(5_000),
     np.int64(3),
-    np.float32(0.5),
     np.float64(0.5),
-    np.str_("text"),
     np.array([1, 2]),
     MemoryInput(text="A memory."),
     SaidTurn(author="user", text="Words."),
@@ -122,7 +113,7 @@ def owner(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
     folder = tmp_path_factory.mktemp("given")
     before = Path.cwd()
     os.chdir(folder)
-    with served(folder / "store") as owner:
+    with served(folder / "store", engine=ENGINE) as owner:
         yield owner
     os.chdir(before)
 
@@ -156,7 +147,7 @@ def test_what_is_refused_in_process_is_refused_by_a_client(owner: Served, client
         if isinstance(expected, HydraMemError):
             assert type(mine) is type(expected), where
             # A path is made absolute, a kind of text or number becomes that, and a set has no order.
-            if name != "dump" and not isinstance(value, np.str_ | np.float64 | Named | set | frozenset):
+            if name != "dump" and not isinstance(value, np.float64 | Named | set):
                 assert str(mine) == str(expected)
         elif not isinstance(expected, Exception):
             assert mine is expected, where
@@ -208,6 +199,7 @@ def test_unknown_and_missing_arguments_are_type_errors(client: Client) -> None:
             call()
 
 
+@FEW
 @given(
     st.recursive(
         st.none()
@@ -237,6 +229,7 @@ def test_any_plain_value_arrives_as_it_was(value: Any) -> None:
     assert type(unpacked(packed(value))) is type(value)
 
 
+@FEW
 @given(st.binary(max_size=200))
 def test_arguments_of_any_bytes_are_a_clear_error(content: bytes) -> None:
     try:
@@ -246,16 +239,12 @@ def test_arguments_of_any_bytes_are_a_clear_error(content: bytes) -> None:
     assert isinstance(read, dict)
 
 
-@pytest.mark.parametrize(
-    "kind",
-    ["builtins:exec", "os:system", "hydramem.core.errors:HydraMemError", "hydramem.core.ids:new_id", "", ":"],
-)
-def test_no_other_type_can_be_named(kind: str) -> None:
-    import msgspec
-
-    content = msgspec.msgpack.encode({"a": msgspec.msgpack.Ext(1, msgspec.msgpack.encode([kind, {}]))})
-    with pytest.raises(InvalidInputError, match="no value is called"):
-        from_wire(msgspec.Raw(content))
+def test_no_other_type_can_be_named() -> None:
+    pack = msgspec.msgpack.encode
+    for kind in ("builtins:exec", "os:system", "hydramem.core.errors:HydraMemError", "", ":"):
+        content = pack({"a": msgspec.msgpack.Ext(1, pack([kind, {}]))})
+        with pytest.raises(InvalidInputError, match="no value is called"):
+            from_wire(msgspec.Raw(content))
 
 
 def test_every_input_type_arrives_equal() -> None:

@@ -10,6 +10,8 @@ from hydramem.core.errors import HydraMemError
 from hydramem.sharing.client import Client
 from hydramem.sharing.wire.messages import Call
 from hydramem.sharing.wire.owner_link import OwnerGoneError, OwnerLink
+from hydramem.storage.files.owner_note import read_note
+from tests.engines import ENGINE
 from tests.sharing.served import Served, served, settings
 
 
@@ -26,11 +28,11 @@ def hammer(owner: Served, started: threading.Barrier, ends: list[OwnerGoneError]
         link.close()
 
 
-@pytest.mark.parametrize("round", range(4))
+@pytest.mark.parametrize("round", range(3))
 @pytest.mark.slow
 def test_a_call_that_an_owner_did_not_begin_is_not_taken_for_its_death(tmp_path: Path, round: int) -> None:
     started, ends = threading.Barrier(13), list[OwnerGoneError]()
-    with served(tmp_path / "store") as owner:
+    with served(tmp_path / "store", engine=ENGINE) as owner:
         threads = [threading.Thread(target=hammer, args=(owner, started, ends)) for _ in range(12)]
         for thread in threads:
             thread.start()
@@ -75,8 +77,6 @@ def test_calls_go_on_while_owners_come_and_leave(tmp_path: Path) -> None:
 
 def _next(store: Path, over: threading.Event) -> OwnerLink:
     """Wait for the next owner."""
-    from hydramem.storage.files.owner_note import read_note
-
     while True:
         note = read_note(store)
         if note is not None and note.address:

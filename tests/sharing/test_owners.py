@@ -13,23 +13,16 @@ import pytest
 
 import hydramem
 from hydramem.cli.main import run
-from hydramem.core.errors import StoreBusyError
 from hydramem.memory_api.handle import call_at_last_close
 from hydramem.sharing import serve_clients
 from hydramem.sharing.owner_list import owned_folders
-from hydramem.sharing.owners import owner_of, owners, stop_owner
+from hydramem.sharing.owners import owner_of, owners
 from hydramem.sharing.wire.address import runtime_folders
 from hydramem.sharing.wire.messages import CONFIG, Call
 from hydramem.sharing.wire.owner_link import OwnerLink
 from hydramem.storage.files.folder_lock import is_locked
 from hydramem.storage.files.owner_note import NOTE, read_note
-from tests.sharing.background_owners import (
-    note_of,
-    owner_processes,
-    script,
-    wait_for,
-    wait_until_gone,
-)
+from tests.sharing.background_owners import note_of, owner_processes, script, wait_for, wait_until_gone
 
 pytestmark = pytest.mark.usefixtures("environment")
 
@@ -73,6 +66,7 @@ def test_commands_start_show_use_and_stop_an_owner(
     assert json.loads(said(capsys, store, "stop", "--json")) == {"folder": str(store), "pid": None}
 
 
+@pytest.mark.costly
 def test_a_program_that_works_with_the_store_is_shown_and_not_stopped(
     store: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -89,14 +83,6 @@ def test_a_program_that_works_with_the_store_is_shown_and_not_stopped(
         assert memory.recall("who leads billing?").hits
     assert store not in owned_folders()
     assert owner_of(store) is None
-
-
-def test_an_owner_that_shares_nothing_is_named_too(store: Path) -> None:
-    store.mkdir()
-    (store / "config.yml").write_text("sharing: off\n", encoding="utf-8")
-    with hydramem.connect(store), pytest.raises(StoreBusyError, match=f"process {os.getpid()}"):
-        stop_owner(store)
-    assert stop_owner(store) is None
 
 
 @pytest.mark.slow
@@ -174,6 +160,7 @@ os.kill(os.getpid(), 9)
 """
 
 
+@pytest.mark.slow
 def test_a_forked_child_keeps_neither_the_lock_nor_the_socket(store: Path) -> None:
     with script(FORKS, str(store)) as program:
         child = int(program.stdout.readline())

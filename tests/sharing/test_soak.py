@@ -12,12 +12,12 @@ import psutil
 import pytest
 
 from hydramem.storage.files.folder_lock import is_locked
-from tests.faults.damage import ENGINE
+from tests.engines import DISK_ENGINE
 from tests.faults.results import note_results, rounds
 from tests.sharing.served import served
 from tests.sharing.sockets import sockets_of
 
-_SECONDS = rounds(25, full=120)
+_SECONDS = rounds(8, full=120)
 _SEED = 17
 
 
@@ -30,7 +30,7 @@ def test_nothing_is_lost_doubled_or_refused_while_processes_are_killed(tmp_path:
     counts = json.loads(done.stdout)
     assert counts["owners killed"] + counts["clients killed"] >= _SECONDS / 4
     assert counts["writes acknowledged"] > 0 and counts["memories"] >= counts["writes acknowledged"]
-    note_results(ENGINE, "shared by processes that are killed", counts)
+    note_results(DISK_ENGINE, "shared by processes that are killed", counts)
 
 
 _CLIENT = """
@@ -48,7 +48,7 @@ def test_sessions_that_are_started_and_killed_leave_nothing(tmp_path: Path) -> N
     with served(store) as owner:
         process = psutil.Process()
         owner.memory.remember("The first one loads what the others need.")
-        for number in range(20):
+        for number in range(12):
             if number == 5:
                 descriptors, threads = process.num_fds(), threading.active_count()
             client = subprocess.Popen(
