@@ -1,4 +1,4 @@
-"""What holds for every test: no network, no settings of the developer's own, and what a second engine must pass.
+"""What holds for every test: no network, no settings of the developer, and which tests a second engine runs.
 
 In the folders of ON_BOTH_ENGINES a test is marked `engine` where its module has a DISK_ENGINE, or it takes a
 fixture `engine`, and its parameters do not name the store in memory. Elsewhere one a room is marked by hand.

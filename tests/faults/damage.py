@@ -12,7 +12,6 @@ from hydramem.storage.cypher.schema_statements import graph_file
 from tests.engines import DISK_ENGINE
 from tests.storage.rows import chunk, write
 
-ENGINE = DISK_ENGINE
 SETTINGS = StorageConfig(graph=DISK_ENGINE, buffer_pool_mb=128, max_db_gb=8)  # type: ignore[arg-type]
 ROWS = 20
 
