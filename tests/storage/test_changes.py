@@ -2,13 +2,7 @@
 
 import pytest
 
-from hydramem.llm.hash_embedder import HashEmbedder
 from hydramem.storage.changes import acting_as, current_run, in_one_run, record
-from hydramem.storage.in_memory.graph import InMemoryGraph
-from hydramem.storage.in_memory.vectors import InMemoryVectors
-from hydramem.storage.outbox import Mirror
-from hydramem.storage.write import Write
-from tests.storage.rows import chunk
 
 
 def change(target: str = "c1"):
@@ -39,19 +33,6 @@ def test_every_call_of_a_decorated_function_is_a_run() -> None:
     first, second = twice(), twice()
     assert len(first) == len(second) == 1
     assert first.isdisjoint(second)
-
-
-def test_a_write_without_a_run_gets_one_of_its_own() -> None:
-    graph, vectors, embedder = InMemoryGraph(), InMemoryVectors(64), HashEmbedder(64)
-    mirror = Mirror(graph, lambda: vectors, embedder.embed_documents, lambda write: None)
-    mirror.commit(Write(changes=(change(), change("c2")), chunks=(chunk(),)))
-    mirror.commit(Write(changes=(change("c3"),)))
-    first, second, third = graph.changes()
-    assert first.run == second.run
-    assert None not in (first.run, third.run)
-    assert first.run != third.run
-    mirror.commit(Write(changes=(change("c4"),), chunks=(chunk(),), verbatim=True))
-    assert graph.changes(target="c4")[0].run is None
 
 
 def test_a_change_tells_who_made_it_and_for_which_request() -> None:

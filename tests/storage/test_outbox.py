@@ -1,6 +1,5 @@
 """The mirror and the doctor: two stores that never disagree for long."""
 
-import threading
 from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
@@ -40,22 +39,43 @@ class FailingVectors(InMemoryVectors):
         super().put(chunks, entities)
 
 
+def lock_is_free(mirror: Mirror) -> bool:
+    """Say whether another thread gets the writer lock."""
+    with ThreadPoolExecutor(1) as other:
+        lock = mirror.one_writer
+        return other.submit(lambda: lock.acquire(blocking=False) and (lock.release() or True)).result()
+
+
 class Watched(InMemoryVectors):
-    """A vector store that notes which hashes are read, and whether another thread could write meanwhile."""
+    """A vector store that notes, with whether another thread could write meanwhile, what it is asked for.
+
+    Attributes:
+        asked: Which hashes are read.
+        puts: How many chunks are put.
+        upkeep: Whether it comes after a bulk of writes.
+    """
 
     mirror: Mirror
 
-    def __init__(self, dimension: int) -> None:
+    def __init__(self, dimension: int = 64) -> None:
         super().__init__(dimension)
         self.asked: list[tuple[list[str] | None, bool]] = []
+        self.puts: list[tuple[int, bool]] = []
+        self.upkeep: list[tuple[bool, bool]] = []
 
     def chunk_hashes(self, among: Sequence[str] | None = None) -> Mapping[str, str]:
         """Return hashes."""
-        lock = self.mirror.one_writer
-        with ThreadPoolExecutor(1) as other:
-            free = other.submit(lambda: lock.acquire(blocking=False) and (lock.release() or True)).result()
-        self.asked.append((None if among is None else list(among), free))
+        self.asked.append((None if among is None else list(among), lock_is_free(self.mirror)))
         return super().chunk_hashes(among)
+
+    def put(self, chunks: Sequence[ChunkVector] = (), entities: Sequence[EntityVector] = ()) -> None:
+        """Insert rows."""
+        self.puts.append((len(chunks), lock_is_free(self.mirror)))
+        super().put(chunks, entities)
+
+    def maintain(self, *, after_bulk: bool = False, force: bool = False) -> None:
+        """Do nothing else."""
+        self.upkeep.append((after_bulk, lock_is_free(self.mirror)))
 
 
 class Counting:
@@ -94,23 +114,27 @@ def mirror(graph: InMemoryGraph, vectors: FailingVectors, embed: Counting, commi
     return Mirror(graph, lambda: vectors, embed, committed.append)
 
 
+@pytest.fixture
+def watched(graph: InMemoryGraph, embed: Counting) -> Watched:
+    """Vectors whose own mirror is at `mirror`."""
+    made = Watched()
+    made.mirror = Mirror(graph, lambda: made, embed, lambda write: None)
+    return made
+
+
 def test_a_commit_reaches_both_stores_and_empties_the_outbox(
     mirror: Mirror, graph: InMemoryGraph, vectors: FailingVectors, committed: list[Write]
 ) -> None:
+    with pytest.raises(InvalidInputError):
+        mirror.commit(Write(changes=(), chunks=(chunk("c3"),)))
     wrote = write(chunks=(chunk("c1"),), entities=(entity("e1", mention_count=3),))
     mirror.commit(wrote, {"e1": EMBEDDER.embed_query("Ada")})
+    assert mirror.writes == 2, "a refused one is counted, too"
     assert [each.chunks for each in committed] == [wrote.chunks]
     mirror.tidy()
     assert graph.outbox() == ()
     assert vectors.chunk_hashes().keys() == {"c1"}
     assert vectors.entity_hashes().keys() == {"e1"}
-
-
-def test_given_vectors_are_stored_as_given(mirror: Mirror, vectors: FailingVectors, embed: Counting) -> None:
-    given = np.eye(64, dtype=np.float32)[3]
-    mirror.commit(write(chunks=(chunk("c1"),)), {"c1": given})
-    assert embed.texts == []
-    np.testing.assert_array_equal(vectors.vectors(["c1"])["c1"], given)
 
 
 def test_a_change_of_state_keeps_the_vector(mirror: Mirror, vectors: FailingVectors, embed: Counting) -> None:
@@ -269,73 +293,54 @@ def test_a_row_that_cannot_be_delivered_does_not_stop_the_others(
 
 
 def test_upkeep_that_fails_is_no_failure_of_the_write(
-    graph: InMemoryGraph, embed: Counting, committed: list[Write], caplog: pytest.LogCaptureFixture
+    mirror: Mirror,
+    graph: InMemoryGraph,
+    vectors: FailingVectors,
+    caplog: pytest.LogCaptureFixture,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    class Untidy(InMemoryVectors):
-        def maintain(self, *, after_bulk: bool = False, force: bool = False) -> None:
-            raise StorageError("compaction: no space left on device")
+    def fail(**options: bool) -> None:
+        raise StorageError("compaction: no space left on device")
 
-    vectors = Untidy(64)
-    mirror = Mirror(graph, lambda: vectors, embed, committed.append)
+    monkeypatch.setattr(vectors, "maintain", fail)
     mirror.commit(write(chunks=(chunk("c1"),)))
     mirror.tidy()
     assert graph.outbox() == ()
     assert "compaction" in caplog.text
 
 
-def test_others_write_during_upkeep_and_a_deferred_write_does_none(graph: InMemoryGraph) -> None:
-    free: list[bool] = []
-
-    class Tended(InMemoryVectors):
-        def maintain(self, *, after_bulk: bool = False, force: bool = False) -> None:
-            def other() -> None:
-                free.append(mirror.one_writer.acquire(timeout=5))
-                if free[-1]:
-                    mirror.one_writer.release()
-
-            thread = threading.Thread(target=other)
-            thread.start()
-            thread.join()
-
-    vectors = Tended(64)
-    mirror = Mirror(graph, lambda: vectors, EMBEDDER.embed_documents, lambda write: None)
-    mirror.commit(write(chunks=(chunk("c1"),), jobs=(job("link", project="p", chunk="c1"),)))
-    mirror.commit(write(chunks=(chunk("c2"),), deferred=True))
-    mirror.commit(write(sessions=(session(),), deferred=True))
-    assert free == [], "what waits for upkeep is left to a write that does not"
-    mirror.commit(write(chunks=(chunk("c3"),)))
-    assert free == [True]
-
-
-def test_upkeep_is_left_to_the_jobs_that_a_write_brings(
-    graph: InMemoryGraph, embed: Counting, committed: list[Write]
-) -> None:
-    class Tended(InMemoryVectors):
-        times = 0
-
-        def maintain(self, *, after_bulk: bool = False, force: bool = False) -> None:
-            self.times += 1
-
-    vectors = Tended(64)
-    mirror = Mirror(graph, lambda: vectors, embed, committed.append)
+def test_upkeep_is_done_once_for_what_was_written_while_others_write(watched: Watched) -> None:
+    mirror = watched.mirror
+    mirror.close()
+    assert watched.upkeep == [], "nothing was written"
     waiting = job("link", project="p", chunk="c1")
     mirror.commit(write(chunks=(chunk("c1"),), jobs=(waiting,)))
-    assert vectors.times == 0
+    mirror.commit(write(chunks=(chunk("c2"),), deferred=True))
+    mirror.commit(write(sessions=(session(),), deferred=True))
+    assert watched.upkeep == [], "it is left to the jobs that a write brings, and to one that does not wait"
     mirror.commit(Write(changes=(), removed=Removal(jobs=(waiting.id,))))
-    assert vectors.times == 1
-    mirror.commit(write(chunks=(chunk("c2"),), jobs=(waiting,)))
+    assert watched.upkeep == [(False, True)]
+    mirror.close()
+    mirror.commit(Write(changes=(), jobs=(replace(waiting, state="failed"),)))
+    assert len(watched.upkeep) == 1, "what a write without rows leaves is in order"
+    mirror.commit(write(chunks=(chunk("c3"),), jobs=(waiting,)))
     mirror.close()  # nobody does the job in this process
-    assert vectors.times == 2
+    assert len(watched.upkeep) == 2
+    mirror.maintain_after_bulk()
+    assert watched.upkeep[2][0]
 
 
-def test_the_doctor_finds_an_entity_that_should_have_a_vector(
+def test_the_doctor_finds_rows_that_should_have_a_vector(
     mirror: Mirror, graph: InMemoryGraph, vectors: FailingVectors
 ) -> None:
-    mirror.commit(write(entities=(entity("e1"),)))
+    mirror.commit(write(entities=(entity("e1"),), chunks=(chunk("c1"),)))
     mirror.commit(write(entities=(entity("e1", mention_count=3),)))
-    assert diagnose(graph, vectors, mirror).missing == 1
+    vectors.put([ChunkVector(chunk=chunk("c1"), vector=None)])
+    found = diagnose(graph, vectors, mirror)
+    assert (found.missing, found.stale) == (1, 1)
     assert diagnose(graph, vectors, mirror, fix=True).healthy
     assert vectors.entity_vectors(["e1"]).keys() == {"e1"}
+    assert vectors.vectors(["c1"]).keys() == {"c1"}
 
 
 def pending(id: str, text: str = "Ada leads billing.") -> Chunk:
@@ -357,16 +362,6 @@ def test_a_pending_chunk_is_found_by_its_words_and_gets_its_vector_later(
     assert diagnose(graph, vectors, mirror).healthy
 
 
-def test_a_chunk_that_lost_its_vector_is_sick_and_healed(
-    mirror: Mirror, graph: InMemoryGraph, vectors: FailingVectors
-) -> None:
-    mirror.commit(write(chunks=(chunk("c1"),)))
-    vectors.put([ChunkVector(chunk=chunk("c1"), vector=None)])
-    assert diagnose(graph, vectors, mirror).stale == 1
-    assert diagnose(graph, vectors, mirror, fix=True).healthy
-    assert "c1" in vectors.vectors(["c1"])
-
-
 def test_deferred_writes_are_delivered_together_with_the_next_one(
     mirror: Mirror, graph: InMemoryGraph, vectors: FailingVectors
 ) -> None:
@@ -380,14 +375,6 @@ def test_deferred_writes_are_delivered_together_with_the_next_one(
     assert vectors.entity_hashes().keys() == {"e1"}
     mirror.tidy()
     assert graph.outbox() == ()
-
-
-def test_deferred_writes_are_delivered_before_a_search(mirror: Mirror, vectors: FailingVectors) -> None:
-    mirror.commit(write(chunks=(pending("c1"),), deferred=True))
-    mirror.commit(write(chunks=(chunk("c1", state="archived", vector_state="pending"),), deferred=True))
-    mirror.replicate_for_search()
-    assert vectors.matching("billing", ChunkFilter(), 5) == ()
-    assert [hit.id for hit in vectors.matching("billing", ANYWHERE, 5)] == ["c1"]
 
 
 def test_what_is_gathered_does_not_hold_a_search_up(
@@ -409,69 +396,22 @@ def test_what_is_gathered_does_not_hold_a_search_up(
     assert diagnose(graph, vectors, mirror).healthy
 
 
-def test_deferred_writes_are_embedded_once_and_put_once(
-    mirror: Mirror, vectors: FailingVectors, embed: Counting
-) -> None:
-    for number in range(5):
-        mirror.commit(write(chunks=(pending(f"c{number}"),), deferred=True))
-    given = {f"c{number}": np.eye(64, dtype=np.float32)[number] for number in range(5)}
-    mirror.commit(Write(changes=(), embedded=tuple(given)), given)
-    assert embed.texts == []
-    assert vectors.vectors(list(given)).keys() == given.keys()
-
-
-def test_deferred_writes_that_cannot_be_delivered_wait_in_the_outbox(
-    mirror: Mirror, graph: InMemoryGraph, vectors: FailingVectors
-) -> None:
-    mirror.commit(write(chunks=(pending("c1"),), deferred=True))
-    vectors.full = True
-    mirror.replicate_deferred()
-    assert len(graph.outbox()) == 1
-    vectors.full = False
-    mirror.commit(write(chunks=(chunk("c2"),)))
-    assert vectors.chunk_hashes().keys() == {"c1", "c2"}
-    assert diagnose(graph, vectors, mirror).healthy
-
-
-def test_a_store_that_is_opened_delivers_what_was_deferred(
-    graph: InMemoryGraph, vectors: FailingVectors, embed: Counting
-) -> None:
-    dead = Mirror(graph, lambda: vectors, embed, lambda write: None)
-    dead.commit(write(chunks=(pending("c1"),), deferred=True))
-    Mirror(graph, lambda: vectors, embed, lambda write: None).catch_up()
-    assert [hit.id for hit in vectors.matching("billing", ChunkFilter(), 5)] == ["c1"]
-    assert embed.texts == []
-
-
-def test_the_outbox_row_of_one_write_goes_with_the_next(mirror: Mirror, graph: InMemoryGraph) -> None:
-    mirror.commit(write(chunks=(chunk("c1"),)))
-    (left,) = graph.outbox()
-    mirror.commit(write(chunks=(chunk("c2"),)))
-    assert [row.chunks for row in graph.outbox()] == [("c2",)]
-    assert mirror.drain() == 0
-    assert graph.outbox() == ()
-    assert left.chunks == ("c1",)
-
-
 def test_writers_wait_only_while_what_seems_to_differ_is_looked_at_again(
-    graph: InMemoryGraph, embed: Counting
+    graph: InMemoryGraph, watched: Watched
 ) -> None:
-    vectors = Watched(64)
-    vectors.mirror = mirror = Mirror(graph, lambda: vectors, embed, lambda write: None)
     ids = [f"c{number}" for number in range(8)]
-    mirror.commit(write(chunks=tuple(chunk(id) for id in ids)))
-    vectors.remove(chunks=("c3",))
-    found = sample(graph, vectors, mirror, ids=ids, most=100)
+    watched.mirror.commit(write(chunks=tuple(chunk(id) for id in ids)))
+    watched.remove(chunks=("c3",))
+    found = sample(graph, watched, watched.mirror, ids=ids, most=100)
     assert found == Sampled(compared=8, differing=1)
-    assert [among for among, free in vectors.asked if not free] == [["c3"]]
+    assert [among for among, free in watched.asked if not free] == [["c3"]]
 
 
 # What is counted and collected --------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(("mentions", "worth"), [(0, False), (2, False), (3, True), (9, True)])
-def test_an_entity_that_three_chunks_mention_is_worth_a_vector(mentions: int, worth: bool) -> None:
-    assert worth_a_vector(mentions) is worth
+def test_an_entity_that_three_chunks_mention_is_worth_a_vector() -> None:
+    assert [worth_a_vector(mentions) for mentions in (0, 2, 3, 9)] == [False, False, True, True]
 
 
 def test_who_watches_learns_every_row_that_the_vectors_follow_and_only_meanwhile(mirror: Mirror) -> None:
@@ -492,18 +432,6 @@ def test_who_watches_learns_every_row_that_the_vectors_follow_and_only_meanwhile
     assert (len(first), first.take()) == (0, ([], []))
 
 
-def test_each_write_is_counted_once_the_refused_one_too(mirror: Mirror, vectors: FailingVectors) -> None:
-    assert mirror.writes == 0
-    mirror.commit(write(chunks=(chunk("c1"),)))
-    mirror.commit(write(chunks=(chunk("c2"),), deferred=True))
-    assert mirror.writes == 2
-    with pytest.raises(InvalidInputError):
-        mirror.commit(Write(changes=(), chunks=(chunk("c3"),)))
-    assert mirror.writes == 3
-    mirror.drain()
-    assert mirror.writes == 3
-
-
 def test_the_changes_of_one_write_are_of_one_run_and_a_dumps_are_left_as_they_are(
     mirror: Mirror, committed: list[Write]
 ) -> None:
@@ -517,33 +445,6 @@ def test_the_changes_of_one_write_are_of_one_run_and_a_dumps_are_left_as_they_ar
 
 
 # When the vectors are brought up to date ----------------------------------------------------------
-
-
-class Tended(InMemoryVectors):
-    """A vector store that notes its upkeep: whether each was after a bulk of writes."""
-
-    def __init__(self) -> None:
-        super().__init__(64)
-        self.upkeep: list[bool] = []
-
-    def maintain(self, *, after_bulk: bool = False, force: bool = False) -> None:
-        """Note it."""
-        self.upkeep.append(after_bulk)
-
-
-def test_upkeep_is_done_once_for_what_was_written_and_apart_after_a_bulk(graph: InMemoryGraph) -> None:
-    vectors = Tended()
-    mirror = Mirror(graph, lambda: vectors, EMBEDDER.embed_documents, lambda write: None)
-    mirror.close()
-    assert vectors.upkeep == [], "nothing was written"
-    waiting = job("link", project="p", chunk="c1")
-    mirror.commit(write(chunks=(chunk("c1"),)))
-    assert vectors.upkeep == [False]
-    mirror.close()
-    mirror.commit(Write(changes=(), jobs=(replace(waiting, state="failed"),)))
-    assert vectors.upkeep == [False], "what a write without rows leaves is in order"
-    mirror.maintain_after_bulk()
-    assert vectors.upkeep == [False, True]
 
 
 class CountedGraph(InMemoryGraph):
@@ -605,15 +506,17 @@ def test_closing_delivers_and_clears_and_survives_a_full_disk(
 
 
 def test_a_delivery_that_fails_is_logged_and_made_good(
-    mirror: Mirror, vectors: FailingVectors, caplog: pytest.LogCaptureFixture
+    mirror: Mirror, graph: InMemoryGraph, vectors: FailingVectors, caplog: pytest.LogCaptureFixture
 ) -> None:
     mirror.commit(write(chunks=(pending("c1"),), deferred=True))
     vectors.full = True
     mirror.replicate_deferred()
     assert "behind until a later write" in caplog.text
+    assert len(graph.outbox()) == 1
     vectors.full = False
     mirror.replicate_deferred()
     assert vectors.chunk_hashes().keys() == {"c1"}
+    assert diagnose(graph, vectors, mirror).healthy
 
 
 def test_a_search_waits_only_for_what_it_has_to_find(mirror: Mirror, vectors: FailingVectors) -> None:
@@ -636,24 +539,12 @@ def test_a_search_waits_only_for_what_it_has_to_find(mirror: Mirror, vectors: Fa
     )
 
 
-def test_a_store_is_made_ready_for_a_delivery_while_others_may_write(graph: InMemoryGraph) -> None:
-    free: list[tuple[int, bool]] = []
-
-    class Reading(InMemoryVectors):
-        def put(self, chunks: Sequence[ChunkVector] = (), entities: Sequence[EntityVector] = ()) -> None:
-            lock = mirror.one_writer
-            with ThreadPoolExecutor(1) as other:
-                task = other.submit(lambda: lock.acquire(blocking=False) and (lock.release() or True))
-                free.append((len(chunks), task.result()))
-            super().put(chunks, entities)
-
-    vectors = Reading(64)
-    mirror = Mirror(graph, lambda: vectors, EMBEDDER.embed_documents, lambda write: None)
-    mirror.replicate_deferred()
-    assert free == []
-    mirror.commit(write(chunks=(pending("c1"),), deferred=True))
-    mirror.replicate_deferred()
-    assert free == [(0, True), (1, False)]
+def test_a_store_is_made_ready_for_a_delivery_while_others_may_write(watched: Watched) -> None:
+    watched.mirror.replicate_deferred()
+    assert watched.puts == []
+    watched.mirror.commit(write(chunks=(pending("c1"),), deferred=True))
+    watched.mirror.replicate_deferred()
+    assert watched.puts == [(0, True), (1, False)]
 
 
 def test_after_a_store_caught_up_a_change_of_state_keeps_the_vector_again(
@@ -671,18 +562,20 @@ def test_after_a_store_caught_up_a_change_of_state_keeps_the_vector_again(
     assert embed.texts == []
 
 
-def test_what_could_not_be_caught_up_at_opening_is_with_the_next_write(
-    graph: InMemoryGraph, vectors: FailingVectors, embed: Counting
+def test_what_was_deferred_is_caught_up_at_opening_or_with_the_next_write(
+    mirror: Mirror, graph: InMemoryGraph, vectors: FailingVectors, embed: Counting
 ) -> None:
-    Mirror(graph, lambda: vectors, embed, lambda write: None).commit(
-        write(chunks=(chunk("c1"),), deferred=True)
-    )
+    mirror.commit(write(chunks=(pending("c1"),), deferred=True))
+    Mirror(graph, lambda: vectors, embed, lambda write: None).catch_up()
+    assert [hit.id for hit in vectors.matching("billing", ChunkFilter(), 5)] == ["c1"]
+    assert embed.texts == []
+    mirror.commit(write(chunks=(chunk("c2"),), deferred=True))
     vectors.full = True
     opened = Mirror(graph, lambda: vectors, embed, lambda write: None)
     opened.catch_up()
     vectors.full = False
-    opened.commit(write(chunks=(chunk("c2"),)))
-    assert vectors.chunk_hashes().keys() == {"c1", "c2"}
+    opened.commit(write(chunks=(chunk("c3"),)))
+    assert vectors.chunk_hashes().keys() == {"c1", "c2", "c3"}
 
 
 # Whose vector is made, and from what --------------------------------------------------------------
@@ -764,24 +657,7 @@ def test_an_embedder_that_leaves_texts_out_is_no_embedder(
         mirror.embed_by_id({"c1": "one", "c2": "two"})
 
 
-def test_an_embedder_that_returns_too_few_vectors_is_an_error(
-    graph: InMemoryGraph, vectors: FailingVectors, committed: list[Write]
-) -> None:
-    mirror = Mirror(
-        graph, lambda: vectors, lambda texts: EMBEDDER.embed_documents(texts)[1:], committed.append
-    )
-    with pytest.raises(ValueError, match="shorter"):
-        mirror.embed_by_id({"c1": "Ada", "c2": "Ben"})
-
-
 # Held writes ---------------------------------------------------------------------------------------
-
-
-def lock_is_free(mirror: Mirror) -> bool:
-    """Say whether another thread gets the writer lock."""
-    with ThreadPoolExecutor(1) as other:
-        lock = mirror.one_writer
-        return other.submit(lambda: lock.acquire(blocking=False) and (lock.release() or True)).result()
 
 
 def answer(id: str = "r1") -> RequestRow:
@@ -791,6 +667,9 @@ def answer(id: str = "r1") -> RequestRow:
 def test_a_held_write_is_committed_with_its_answer(mirror: Mirror, graph: InMemoryGraph) -> None:
     with mirror.holding():
         assert lock_is_free(mirror)
+        with ThreadPoolExecutor(1) as other:
+            other.submit(mirror.commit, write(chunks=(chunk("c0"),))).result()
+        assert graph.chunks(["c0"]), "another thread's is committed at once"
         mirror.commit(write(chunks=(chunk("c1"),)))
         assert graph.chunks(["c1"]) == () and not lock_is_free(mirror)
         mirror.commit_held(answer())
@@ -817,12 +696,6 @@ def test_a_held_write_is_committed_before_the_next_one_and_before_the_lock_is_ta
         mirror.commit(write(chunks=(chunk("c4"),), requests=(answer(),)))
         assert graph.chunks(["c3", "c4"]) == (chunk("c3"), chunk("c4")) and graph.request("r1")
         assert lock_is_free(mirror)
-
-
-def test_another_thread_commits_at_once_while_one_holds(mirror: Mirror, graph: InMemoryGraph) -> None:
-    with mirror.holding(), ThreadPoolExecutor(1) as other:
-        other.submit(mirror.commit, write(chunks=(chunk("c1"),))).result()
-        assert graph.chunks(["c1"])
 
 
 def test_what_is_held_at_the_end_is_committed_also_after_an_error(

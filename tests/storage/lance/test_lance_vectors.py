@@ -1,11 +1,13 @@
 """What is LanceDB's own: the folder, its damage, the index and the upkeep."""
 
 import os
+import shutil
 import subprocess
 import sys
 import threading
 import time
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing, suppress
 from dataclasses import replace
 from datetime import UTC, datetime
@@ -78,9 +80,8 @@ def disk_bytes(folder: Path) -> int:
     return sum(file.stat().st_size for file in folder.rglob("*") if file.is_file())
 
 
-@pytest.mark.parametrize(
-    ("value", "written"),
-    [
+def test_values_are_quoted_by_type() -> None:
+    for value, written in (
         ("it's", "'it''s'"),
         ("\\'", "'\\'''"),
         (True, "true"),
@@ -88,32 +89,18 @@ def disk_bytes(folder: Path) -> int:
         (0.25, "0.25"),
         (datetime(1969, 12, 31, 23, 59, 59, 999_999, tzinfo=UTC), "-1"),
         (datetime.min.replace(tzinfo=UTC), "-62135596800000000"),
-    ],
-)
-def test_values_are_quoted_by_type(value: str | bool | int | float | datetime, written: str) -> None:
-    assert literal(value) == written
+    ):
+        assert literal(value) == written
 
 
-def test_rows_are_there_after_opening_again(folder: Path) -> None:
-    store = opened(folder)
-    fill(store, clustered(20))
-    store.close()
-    again = opened(folder)
-    assert again.matching("number7", ALL, 5)[0].id == "c7"
-    assert again.nearest(clustered(20)[7], ALL, 1)[0].id == "c7"
-    assert again.stats().chunks == 20
-
-
-def test_importing_the_store_does_not_import_lancedb() -> None:
+@pytest.mark.costly  # a process
+def test_stores_import_no_engine_until_used_and_write_nothing_to_the_terminal(
+    folder: Path,
+) -> None:
     code = (
-        "import sys, hydramem.storage.lance; sys.exit('lancedb' in sys.modules or 'pyarrow' in sys.modules)"
-    )
-    subprocess.run([sys.executable, "-c", code], check=True)
-
-
-def test_a_store_writes_nothing_to_the_terminal(folder: Path) -> None:
-    code = (
-        "import sys, pathlib; from hydramem.core.config import StorageConfig\n"
+        "import sys, pathlib, hydramem.storage.lance, hydramem.storage.cypher\n"
+        "assert not {'lancedb', 'ladybug', 'kuzu', 'pyarrow'} & set(sys.modules)\n"
+        "from hydramem.core.config import StorageConfig\n"
         "from hydramem.storage.lance.vectors import open_vectors\n"
         "store = open_vectors(pathlib.Path(sys.argv[1]), 4, StorageConfig()); store.maintain(force=True)"
     )
@@ -138,6 +125,7 @@ def test_a_closed_store_says_so(folder: Path) -> None:
             use()
 
 
+@pytest.mark.costly  # a process
 def test_a_forked_child_is_told_to_connect_again(folder: Path) -> None:
     code = (
         "import os, sys, pathlib; from hydramem.core.config import StorageConfig\n"
@@ -168,13 +156,23 @@ def use_everything(folder: Path) -> None:
     store.matching("hello", ALL, 5)
 
 
-@pytest.mark.parametrize("what", ["data", "_versions", "_indices"])
-@pytest.mark.parametrize("how", ["cut", "noise", "gone"])
-def test_damaged_files_are_an_error_that_names_the_folder_and_stay(folder: Path, what: str, how: str) -> None:
-    store = opened(folder)
-    fill(store, clustered(50))
-    store.maintain(force=True)
-    store.close()
+@pytest.fixture(scope="module")
+def closed(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder of some rows, with an index of their words."""
+    folder = tmp_path_factory.mktemp("closed") / "vectors"
+    with closing(opened(folder)) as store:
+        fill(store, clustered(50))
+        store.maintain(force=True)
+    return folder
+
+
+@pytest.mark.parametrize(
+    ("what", "how"), [("data", "cut"), ("data", "gone"), ("_versions", "noise"), ("_indices", "noise")]
+)
+def test_damaged_files_are_an_error_that_names_the_folder_and_stay(
+    folder: Path, closed: Path, what: str, how: str
+) -> None:
+    shutil.copytree(closed, folder)
     damaged = [file for file in (folder / "chunks.lance" / what).rglob("*") if file.is_file()]
     assert damaged
     for file in damaged:
@@ -189,19 +187,17 @@ def test_damaged_files_are_an_error_that_names_the_folder_and_stay(folder: Path,
     assert every_file(folder) == before
 
 
-def test_files_without_a_table_are_not_taken_for_an_empty_folder(folder: Path) -> None:
+def test_a_folder_of_other_files_and_a_file_in_its_place_are_an_error(folder: Path) -> None:
+    folder.write_text("mine")
+    with pytest.raises(StorageError, match="vectors"):
+        opened(folder)
+    assert folder.read_text() == "mine"
+    folder.unlink()
     folder.mkdir()
     (folder / "notes.txt").write_text("mine")
     with pytest.raises(StorageError, match="no table"):
         opened(folder)
     assert list(folder.iterdir()) == [folder / "notes.txt"]
-
-
-def test_a_file_in_place_of_the_folder_is_an_error(folder: Path) -> None:
-    folder.write_text("mine")
-    with pytest.raises(StorageError, match="vectors"):
-        opened(folder)
-    assert folder.read_text() == "mine"
 
 
 def test_a_name_that_is_not_unicode_is_refused_whole(folder: Path) -> None:
@@ -212,14 +208,13 @@ def test_a_name_that_is_not_unicode_is_refused_whole(folder: Path) -> None:
     assert store.stats().chunks == 0
 
 
-@pytest.fixture
-def indexed(folder: Path) -> Iterator[LanceVectors]:
-    store = opened(folder, index_rows=1000)
-    for first in range(0, 2000, 500):
-        fill(store, clustered(2000)[first : first + 500], first=first)
-    store.maintain(force=True)
-    yield store
-    store.close()
+@pytest.fixture(scope="module")
+def indexed(tmp_path_factory: pytest.TempPathFactory) -> Iterator[LanceVectors]:
+    with closing(opened(tmp_path_factory.mktemp("indexed") / "vectors", index_rows=1000)) as store:
+        for first in range(0, 2000, 500):
+            fill(store, clustered(2000)[first : first + 500], first=first)
+        store.maintain(force=True)
+        yield store
 
 
 def test_above_the_threshold_an_index_gives_the_exact_answers(indexed: LanceVectors, tmp_path: Path) -> None:
@@ -285,12 +280,11 @@ def test_upkeep_bounds_fragments_versions_and_disk(folder: Path, tmp_path: Path)
 
 
 def test_upkeep_goes_on_where_it_stood_when_opened_again(folder: Path) -> None:
-    for i, vector in enumerate(clustered(40)):
-        store = opened(folder, compact_fragments=8)
-        fill(store, vector[None], first=i)
-        store.maintain()
-        store.close()
-    assert opened(folder).stats().fragments <= 10
+    for i, vector in enumerate(clustered(16)):
+        with closing(opened(folder, compact_fragments=4)) as store:
+            fill(store, vector[None], first=i)
+            store.maintain()
+    assert opened(folder).stats().fragments <= 6
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
@@ -346,58 +340,47 @@ def test_closing_drops_old_versions_where_they_are_many(folder: Path) -> None:
 
 @pytest.mark.slow
 def test_reads_go_on_while_old_versions_are_dropped(folder: Path) -> None:
-    store = opened(folder, compact_fragments=2)
+    store, stop = opened(folder, compact_fragments=2), threading.Event()
     fill(store, clustered(500))
-    stop, failures = threading.Event(), list[BaseException]()
 
     def read() -> None:
         query = clustered(1)[0]
-        try:
-            while not stop.is_set():
-                assert store.nearest(query, ALL, 5)
-                assert store.matching("number7", ALL, 5)[0].id == "c7"
-                assert store.vectors(["c7"])
-        except BaseException as error:
-            failures.append(error)
-            raise
+        while not stop.is_set():
+            assert store.nearest(query, ALL, 5)
+            assert store.matching("number7", ALL, 5)[0].id == "c7"
+            assert store.vectors(["c7"])
 
-    readers = [threading.Thread(target=read) for _ in range(3)]
+    with ThreadPoolExecutor(3) as pool:
+        readers = [pool.submit(read) for _ in range(3)]
+        for i in range(30):
+            fill(store, clustered(1, seed=i), first=1000 + i)
+            store.maintain()
+        stop.set()
     for reader in readers:
-        reader.start()
-    for i in range(30):
-        fill(store, clustered(1, seed=i), first=1000 + i)
-        store.maintain()
-    stop.set()
-    for reader in readers:
-        reader.join()
-    assert not failures
+        reader.result()
 
 
 @pytest.mark.slow
 def test_writes_go_on_while_fragments_are_merged(folder: Path, tmp_path: Path) -> None:
     store = opened(folder, compact_fragments=2)
     fill(store, clustered(300))
-    stop, failures, wrote = threading.Event(), list[BaseException](), list[int]()
+    stop, wrote = threading.Event(), list[int]()
 
     def write() -> None:
-        try:
-            while not stop.is_set():
-                # New rows, and rows that are being moved.
-                fill(store, clustered(1, seed=len(wrote)), first=1000 + len(wrote))
-                fill(store, clustered(1, seed=len(wrote)), first=len(wrote) % 300)
-                wrote.append(1)
-        except BaseException as error:
-            failures.append(error)
-            raise
+        while not stop.is_set():
+            # New rows, and rows that are being moved.
+            fill(store, clustered(1, seed=len(wrote)), first=1000 + len(wrote))
+            fill(store, clustered(1, seed=len(wrote)), first=len(wrote) % 300)
+            wrote.append(1)
 
-    writer = threading.Thread(target=write)
-    writer.start()
-    for _ in range(20):
-        store.maintain(after_bulk=True)
-        store.maintain(force=True)
-    stop.set()
-    writer.join()
-    assert not failures and wrote
+    with ThreadPoolExecutor(1) as pool:
+        writer = pool.submit(write)
+        for _ in range(20):
+            store.maintain(after_bulk=True)
+            store.maintain(force=True)
+        stop.set()
+    writer.result()
+    assert wrote
     assert len(store.chunk_hashes()) == 300 + len(wrote) == store.stats().chunks
     newest = clustered(1, seed=len(wrote) - 1)[0]
     best = {each.id for each in store.nearest(newest, ALL, 2)}
@@ -440,13 +423,13 @@ def test_upkeep_comes_sooner_after_a_bulk_of_writes(folder: Path) -> None:
     store.close()
 
 
-def test_upkeep_with_nothing_due_costs_nothing(folder: Path) -> None:
-    store = opened(folder)
-    fill(store, clustered(500))
-    started = time.thread_time()
-    for _ in range(1000):
-        store.maintain()
-    assert time.thread_time() - started < 0.5
+def test_upkeep_with_nothing_due_changes_nothing(folder: Path) -> None:
+    with closing(opened(folder)) as store:
+        fill(store, clustered(500))
+        before = store.stats()
+        for _ in range(3):
+            store.maintain()
+        assert store.stats() == before
 
 
 def test_rows_that_are_new_are_appended_and_rows_that_are_there_are_replaced(folder: Path) -> None:

@@ -5,9 +5,13 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 _WHOLE_LIFE = """
 import sys
 from pathlib import Path
+
+import pytest
 import numpy as np
 from hydramem.core.config import StorageConfig
 from hydramem.storage.chunk_filter import ChunkFilter
@@ -46,6 +50,7 @@ def _run(program: str, *arguments: object, path: Path | None = None) -> None:
     subprocess.run(command, check=True, timeout=60, env=os.environ | {"PYTHONPATH": paths})
 
 
+@pytest.mark.costly  # a process
 def test_a_folder_is_served_without_the_remote_client(tmp_path: Path) -> None:
     _run(_WHOLE_LIFE, tmp_path / "vectors")
 
@@ -63,13 +68,4 @@ def test_a_lancedb_that_needs_the_client_gets_it(tmp_path: Path) -> None:
         "use_placeholders()\n"
         "assert import_lancedb().KEPT == ('real',)\n",
         path=tmp_path,
-    )
-
-
-def test_without_being_asked_the_real_client_is_loaded() -> None:
-    _run(
-        "from hydramem.storage.lance.remote_client import import_lancedb\n"
-        "import_lancedb()\n"
-        "import lance_namespace_urllib3_client\n"
-        "assert lance_namespace_urllib3_client.__file__\n"
     )

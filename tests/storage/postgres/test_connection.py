@@ -36,16 +36,6 @@ def test_what_the_address_says_of_it_is_kept() -> None:
     assert (given["keepalives_idle"], given["connect_timeout"]) == ("77", "3")
 
 
-@pytest.mark.parametrize(
-    "address",
-    ["postgresql://ann:sesame@127.0.0.1:1/x", "sesame", "postgresql://ann:sesame@127.0.0.1:1:2/x"],
-)
-def test_an_error_says_nothing_of_the_address(address: str) -> None:
-    with pytest.raises(StorageError) as raised:
-        Database(address)
-    assert "sesame" not in str(raised.value) and "127.0.0.1" not in str(raised.value)
-
-
 def test_each_statement_sees_what_was_committed_before_it_whatever_the_address_says() -> None:
     options = r"-c default_transaction_isolation=repeatable\ read"
     database = Database(make_conninfo(server_address(), options=options), schema="public", most_connections=1)

@@ -21,11 +21,12 @@ from tests.storage.postgres_server import own_schema, server_address
 from tests.storage.rows import chunk, write
 
 Followed = list[Write | None]
+Nodes = tuple[PostgresGraph, PostgresGraph]
 _MANY_FILES = 1100
 
 
 @pytest.fixture
-def nodes() -> Iterator[tuple[PostgresGraph, PostgresGraph]]:
+def nodes() -> Iterator[Nodes]:
     with own_schema() as schema:
         here, there = (
             open_postgres_graph(Database(server_address(), schema=schema, most_connections=4))
@@ -42,7 +43,7 @@ def wait_for(is_so: Callable[[], bool]) -> None:
         time.sleep(0.02)
 
 
-def test_what_could_not_be_followed_is_not_forgotten(nodes: tuple[PostgresGraph, PostgresGraph]) -> None:
+def test_what_could_not_be_followed_is_not_forgotten(nodes: Nodes) -> None:
     here, there = nodes
     followed: Followed = []
     broken = [True]
@@ -65,9 +66,7 @@ def test_what_could_not_be_followed_is_not_forgotten(nodes: tuple[PostgresGraph,
     follower.close()
 
 
-def test_writes_of_a_moment_are_read_at_once_and_removals_for_themselves(
-    nodes: tuple[PostgresGraph, PostgresGraph],
-) -> None:
+def test_writes_of_a_moment_are_read_at_once_and_removals_for_themselves(nodes: Nodes) -> None:
     here, there = nodes
     followed: Followed = []
     follower = here.follow(lambda rows, projects, jobs: followed.append(rows))
@@ -82,7 +81,7 @@ def test_writes_of_a_moment_are_read_at_once_and_removals_for_themselves(
     follower.close()
 
 
-def test_rows_of_which_nothing_is_held_are_not_read(nodes: tuple[PostgresGraph, PostgresGraph]) -> None:
+def test_rows_of_which_nothing_is_held_are_not_read(nodes: Nodes) -> None:
     here, there = nodes
     followed: list[tuple[Write | None, tuple[str, ...], bool]] = []
     follower = here.follow(lambda *told: followed.append(told), lambda row: "q" in row.projects)
@@ -92,9 +91,7 @@ def test_rows_of_which_nothing_is_held_are_not_read(nodes: tuple[PostgresGraph, 
     follower.close()
 
 
-def test_a_reader_of_another_history_says_that_it_does_not_know(
-    nodes: tuple[PostgresGraph, PostgresGraph],
-) -> None:
+def test_a_reader_of_another_history_says_that_it_does_not_know(nodes: Nodes) -> None:
     here, there = nodes
     reader = FeedReader(here.database, here.node)
     reader._cursor = str(2**62)  # as one of the server from which this one was restored
@@ -118,9 +115,7 @@ def many_files() -> Iterator[None]:
     resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
 
 
-def test_a_process_with_many_open_files_follows(
-    many_files: None, nodes: tuple[PostgresGraph, PostgresGraph]
-) -> None:
+def test_a_process_with_many_open_files_follows(many_files: None, nodes: Nodes) -> None:
     here, there = nodes
     followed: Followed = []
     follower = here.follow(lambda rows, projects, jobs: followed.append(rows))
@@ -132,9 +127,7 @@ def test_a_process_with_many_open_files_follows(
     assert None not in followed
 
 
-def test_after_a_lost_connection_nothing_that_is_held_is_trusted(
-    nodes: tuple[PostgresGraph, PostgresGraph],
-) -> None:
+def test_after_a_lost_connection_nothing_that_is_held_is_trusted(nodes: Nodes) -> None:
     here, there = nodes
     followed: Followed = []
     follower = here.follow(lambda rows, projects, jobs: followed.append(rows))

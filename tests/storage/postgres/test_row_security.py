@@ -28,10 +28,11 @@ from hydramem.storage.postgres.vectors.vectors import PostgresVectors, open_vect
 
 _ALLOWED: list[Collection[str] | None] = [None]
 _VECTOR = np.ones(8, np.float32)
+Opened = tuple[Database, PostgresVectors]
 
 
 @pytest.fixture(scope="module")
-def opened() -> Iterator[tuple[Database, PostgresVectors]]:
+def opened() -> Iterator[Opened]:
     """Return a database that holds rows of two projects in every table."""
     database = Database(server_address(), schema=new_schema(), projects=lambda: _ALLOWED[0])
     graph = open_postgres_graph(database)
@@ -78,7 +79,7 @@ def written(project: str) -> Write:
 
 
 @pytest.fixture
-def as_p1(opened: tuple[Database, PostgresVectors]) -> Iterator[tuple[Database, PostgresVectors]]:
+def as_p1(opened: Opened) -> Iterator[Opened]:
     _ALLOWED[0] = ["p1"]
     yield opened
     _ALLOWED[0] = None
@@ -104,9 +105,7 @@ def belongs(column: str, project: str) -> str:
     return f"project = '{project}'" if column == "project" else f"projects = '{{{project}}}'"
 
 
-def test_every_table_says_whose_its_rows_are_and_the_test_has_rows_of_two_projects(
-    opened: tuple[Database, PostgresVectors],
-) -> None:
+def test_every_table_says_whose_its_rows_are_and_the_test_has_rows_of_two_projects(opened: Opened) -> None:
     database, _ = opened
     tables = tables_of(database)
     assert len(tables) > 15
@@ -117,9 +116,7 @@ def test_every_table_says_whose_its_rows_are_and_the_test_has_rows_of_two_projec
             assert count(database, table, belongs(column, "p2")) > 0, table
 
 
-def test_a_session_of_one_project_sees_and_changes_nothing_of_another(
-    opened: tuple[Database, PostgresVectors],
-) -> None:
+def test_a_session_of_one_project_sees_and_changes_nothing_of_another(opened: Opened) -> None:
     database, _ = opened
     for table, column in tables_of(database).items():
         if not column:
@@ -166,7 +163,7 @@ def rolled_back(database: Database, statement: str) -> int:
     raise AssertionError("the statement was not run")
 
 
-def test_a_session_without_projects_sees_nothing(opened: tuple[Database, PostgresVectors]) -> None:
+def test_a_session_without_projects_sees_nothing(opened: Opened) -> None:
     database, _ = opened
     with database.transaction() as connection:
         connection.execute("set local role hydramem_app")
@@ -180,16 +177,14 @@ def test_a_session_without_projects_sees_nothing(opened: tuple[Database, Postgre
         _ALLOWED[0] = None
 
 
-def test_the_stores_own_facts_are_read_and_not_written(as_p1: tuple[Database, PostgresVectors]) -> None:
+def test_the_stores_own_facts_are_read_and_not_written(as_p1: Opened) -> None:
     database, _ = as_p1
     assert count(database, "meta") > 0
     with pytest.raises(StorageError, match="42501"):
         rolled_back(database, "update meta set value = '1'")
 
 
-def test_a_search_without_a_filter_finds_what_its_project_has(
-    as_p1: tuple[Database, PostgresVectors],
-) -> None:
+def test_a_search_without_a_filter_finds_what_its_project_has(as_p1: Opened) -> None:
     _, vectors = as_p1
     everything = ChunkFilter(states=())
     assert [hit.id for hit in vectors.nearest(_VECTOR, everything, 10)] == ["c1p1"]
@@ -208,7 +203,7 @@ def test_a_search_without_a_filter_finds_what_its_project_has(
     assert vectors.entity_hashes().keys() == {"e1p1", "e1p2"}
 
 
-def test_what_a_session_writes_for_its_own_project_stays(as_p1: tuple[Database, PostgresVectors]) -> None:
+def test_what_a_session_writes_for_its_own_project_stays(as_p1: Opened) -> None:
     _, vectors = as_p1
     new = rows.chunk("c9", "a badger", project="p1")
     vectors.put([ChunkVector(chunk=new, vector=_VECTOR)])

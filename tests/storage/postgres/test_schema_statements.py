@@ -116,6 +116,7 @@ def test_edges_follow_the_project_of_their_chunk(schema: str) -> None:
     [
         "postgresql://hm_user:s3cret@127.0.0.1:9/hm_db",
         "host=127.0.0.1 port=9 user=hm_user password=s3cret dbname=hm_db",
+        "postgresql://hm_user:s3cret@127.0.0.1:9:2/hm_db",
         "s3cret hm_user",
     ],
 )

@@ -14,10 +14,11 @@ from tests.storage.postgres_server import new_schema, server_address
 from tests.storage.rows import chunk, write
 
 IMPATIENT = "-c lock_timeout=300"
+Nodes = tuple[PostgresGraph, PostgresGraph]
 
 
 @pytest.fixture
-def nodes() -> Iterator[tuple[PostgresGraph, PostgresGraph]]:
+def nodes() -> Iterator[Nodes]:
     schema = new_schema()
     address = f"{server_address()}&options={IMPATIENT.replace(' ', '%20').replace('=', '%3D')}"
     one, other = (open_postgres_graph(Database(address, schema=schema, most_connections=4)) for _ in range(2))
@@ -32,7 +33,7 @@ def broken_vectors() -> None:
     raise InvalidInputError("vector of c1: zero, it points nowhere")
 
 
-def test_a_write_stands_where_its_vectors_are_wrong(nodes: tuple[PostgresGraph, PostgresGraph]) -> None:
+def test_a_write_stands_where_its_vectors_are_wrong(nodes: Nodes) -> None:
     graph, _ = nodes
     row, error = graph.write_with(write(chunks=(chunk("c1"),)), broken_vectors, last=False)
     assert isinstance(error, InvalidInputError)
@@ -40,9 +41,7 @@ def test_a_write_stands_where_its_vectors_are_wrong(nodes: tuple[PostgresGraph, 
     assert [each.id for each in graph.chunks(["c1"])] == ["c1"]
 
 
-def test_a_write_stands_where_the_database_refuses_its_vectors(
-    nodes: tuple[PostgresGraph, PostgresGraph],
-) -> None:
+def test_a_write_stands_where_the_database_refuses_its_vectors(nodes: Nodes) -> None:
     graph, _ = nodes
 
     def refused() -> None:
@@ -55,18 +54,14 @@ def test_a_write_stands_where_the_database_refuses_its_vectors(
     assert graph.count_chunks() == 1
 
 
-def test_a_write_with_its_vectors_leaves_nothing_to_replicate(
-    nodes: tuple[PostgresGraph, PostgresGraph],
-) -> None:
+def test_a_write_with_its_vectors_leaves_nothing_to_replicate(nodes: Nodes) -> None:
     graph, _ = nodes
     put: list[int] = []
     assert graph.write_with(write(chunks=(chunk("c1"),)), lambda: put.append(1), last=False) == (None, None)
     assert put == [1] and graph.outbox() == () and graph.count_chunks() == 1
 
 
-def test_rows_that_are_wrong_are_refused_with_their_vectors(
-    nodes: tuple[PostgresGraph, PostgresGraph],
-) -> None:
+def test_rows_that_are_wrong_are_refused_with_their_vectors(nodes: Nodes) -> None:
     graph, _ = nodes
     dangling = write(chunks=(chunk("c1"),), mentions=(Mention(chunk="c1", entity="nobody"),))
     with pytest.raises(InvalidInputError, match="nobody"):
@@ -74,9 +69,7 @@ def test_rows_that_are_wrong_are_refused_with_their_vectors(
     assert graph.count_chunks() == 0 and graph.outbox() == ()
 
 
-def test_a_write_whose_connection_is_lost_is_not_tried_again(
-    nodes: tuple[PostgresGraph, PostgresGraph],
-) -> None:
+def test_a_write_whose_connection_is_lost_is_not_tried_again(nodes: Nodes) -> None:
     graph, other = nodes
 
     def lost() -> None:
@@ -96,9 +89,7 @@ def test_a_write_whose_connection_is_lost_is_not_tried_again(
     assert tried == [1] and other.count_chunks() == 0
 
 
-def test_the_last_write_of_a_holder_lets_others_in_with_its_commit(
-    nodes: tuple[PostgresGraph, PostgresGraph],
-) -> None:
+def test_the_last_write_of_a_holder_lets_others_in_with_its_commit(nodes: Nodes) -> None:
     graph, other = nodes
     with graph.writing_alone(["p"]):
         graph.write_with(write(chunks=(chunk("c1"),)), lambda: None, last=False)
