@@ -15,10 +15,7 @@ from hydramem.hosts.host_files.managed_copies import copy_state
 class SkillRow:
     """A skill as `hydramem skills list` shows it.
 
-    Attributes:
-        name: Its name.
-        installed: Each place that has it, with its state: current, outdated, edited or missing.
-        description: What it is for.
+    `installed` names each place that has it, with its state: current, outdated, edited or missing.
     """
 
     name: str
