@@ -20,15 +20,8 @@ def test_texts_that_differ_in_a_mark(one: str, other: str) -> None:
     assert not have_same_words(one, other)
 
 
-@pytest.mark.parametrize(
-    ("one", "other"),
-    [
-        ("Tea is what she drinks.", "She drinks tea."),
-        ("We meet at 9:30. Bring the plans.", "Bring the plans, for we meet at 9:30"),
-    ],
-)
-def test_texts_of_the_same_marks(one: str, other: str) -> None:
-    assert not differ_in_marks(one, other)
+def test_texts_of_the_same_marks() -> None:
+    assert not differ_in_marks("We meet at 9:30. Bring the plans.", "Bring the plans, for we meet at 9:30")
 
 
 def test_only_articles_may_differ() -> None:
@@ -65,16 +58,9 @@ def test_what_a_text_has_and_another_lacks(text: str, other: str, lost: set[str]
     assert lost_marks(text, text) == frozenset()
 
 
-@pytest.mark.parametrize(
-    ("one", "other"),
-    [
-        ("Iris likes tea.", "Iris enjoys drinking tea."),
-        ("The shop closes early on Sundays.", "The shop shuts before noon on Sundays."),
-    ],
-)
-def test_what_a_model_may_call_the_same(one: str, other: str) -> None:
-    assert can_be_paraphrases(one, other)
-    assert can_be_paraphrases(other, one)
+def test_what_a_model_may_call_the_same() -> None:
+    one, other = "The shop closes early on Sundays.", "The shop shuts before noon on Sundays."
+    assert can_be_paraphrases(one, other) and can_be_paraphrases(other, one)
 
 
 @pytest.mark.parametrize(

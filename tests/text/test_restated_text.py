@@ -63,7 +63,6 @@ def test_texts_that_can_say_the_same(one: str, other: str) -> None:
         ("Is the kiln of Osmo Lane hot at nine?", "At nine the kiln of Osmo Lane gets hot."),
         # Two things that one leaves out.
         ("In May Anneke paints tall gates green.", "She paints tall gates green there."),
-        ("Write to g.kovacs@post.example about the rent.", "About the rent write kovacs@box.example a line."),
     ],
 )
 def test_texts_that_cannot(one: str, other: str) -> None:

@@ -85,9 +85,9 @@ def test_many_threads_may_be_the_first_to_count():
         "import threading\n"
         "from hydramem.text.tokens import count_tokens\n"
         "found = []\n"
-        "threads = [threading.Thread(target=lambda: found.append(count_tokens('a b'))) for _ in '12345678']\n"
+        "threads = [threading.Thread(target=lambda: found.append(count_tokens('a b'))) for _ in '1234']\n"
         "[t.start() for t in threads]; [t.join() for t in threads]\n"
-        "assert found == [2] * 8, found\n"
+        "assert found == [2] * 4, found\n"
     )
     subprocess.run([sys.executable, "-c", program], check=True, env={"TIKTOKEN_CACHE_DIR": "/nonexistent"})
 

@@ -20,11 +20,9 @@ from hydramem.text.names.name_variants import (
         ("VoV", "Voices of the Valley", "initials"),
         ("KL300", "KilnLine 300", "initials"),
         ("3rd Breakfast", "Third Breakfast", "misspelled"),
-        ("och", "Rehearsal stage Old Customs House", "initials"),
         ("Mina", "Wilhelmina Oster", "part"),
         ("Mrs Oster", "Wilhelmina Oster", "part"),
         ("Mohammed al-Basri", "Muhammad el-Basri", "misspelled"),
-        ("Karavane", "Caravane Collective", "part"),
         ("DocketPro", "Docket Pro", "misspelled"),
         ("the orchard project", "Orchards of Linden", "described"),
     ],
@@ -42,11 +40,9 @@ def test_a_name_stands_for_another(short: str, long: str, how: Variant) -> None:
     [
         ("Upper Mill Street shop", "Lower Mill Street shop"),
         ("Form Blue-7", "Form Blue-17"),
-        ("Hotel Anker", "Hostel Kastanie"),
         ("the blue project", "the green project"),
         ("Omar", "Amira Shah"),
         ("AW", "Bella Wroblewska"),
-        ("", "Ada"),
         ("!!", "??"),
     ],
 )

@@ -203,15 +203,6 @@ def test_one_of_several_comes_back_alone(two: Kit) -> None:
     assert {name: row.aliases for name, row in entities(two).items() if row.aliases} == {}
 
 
-def test_merge_into_what_was_merged_itself_is_told(two: Kit) -> None:
-    unite(two, "Ada", "Ada Lovelace")
-    unite(two, "Byron", "Ada")
-    with pytest.raises(InvalidInputError, match="'Ada' was merged itself"):
-        divide(two, "Ada Lovelace")
-    divide(two, "Ada")
-    divide(two, "Ada Lovelace")
-
-
 def test_the_verdict_that_is_harder_to_change_stays() -> None:
     times = Times(recorded_at=at(1))
     weak = relation(times=times, verdict="accepted", verifier="srmkg:1", evidence=("a",))

@@ -9,26 +9,18 @@ ENDS = [
         "The billing service moved from PostgreSQL to MySQL.",
         "The billing service stores its data in PostgreSQL.",
     ),
-    ("Ada has moved from Berlin to Munich.", "Ada lives in Berlin."),
     ("Ada stopped eating meat.", "Ada eats meat."),
-    ("We use Rust instead of Go for the parser.", "We use Go for the parser."),
     ("The office is now in Room 9.", "The office is in Room 4."),
 ]
 STAYS = [
     ("We replaced Jenkins with Drone for the game client.", "We test the shop with Jenkins."),
     ("I moved from Berlin to Munich.", "My brother lives in Berlin."),
-    ("My sister no longer works at Nokia.", "User works at Nokia."),
     ("Ada flew from Berlin to Munich.", "Ada lives in Berlin."),
     ("Ada moved from Berlin to Munich.", "Ada lives in Berlin. Bo lives there too."),
-    ("Did Ada move from Berlin to Munich?", "Ada lives in Berlin."),
-    ("The shop is open from 9 to 5.", "The shop opens at 9."),
-    ("We would rather use Rust than Go.", "We use Go."),
 ]
 WRAPPED = [
     "The user said that {}",
     "2026-03-01: {}",
-    "Note: {}",
-    "* **{}**",
     "{} because it was cheaper.",
 ]
 
