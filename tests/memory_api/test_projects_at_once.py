@@ -42,22 +42,14 @@ def two(tmp_path: Path, schema: str) -> Iterator[tuple[Memory, Memory]]:
         yield one, other
 
 
-def undone_note(memory: Memory, project: str) -> object:
-    kept = memory.remember("Cleo planted a pear tree in the yard.", project=project)
-    return memory.undo(str(kept.run))
-
-
-def forgotten_note(memory: Memory, project: str) -> object:
-    kept = memory.remember("Dan sold the old boat in May.", project=project)
-    memory.forget([kept.id])
-    return memory.revive([kept.id])
-
-
-def revised_note(memory: Memory, project: str) -> object:
+def noted(memory: Memory, project: str) -> object:
     kept = memory.remember("The depot opens at seven.", project=project)
     memory.promote([kept.id], layer="shared", reason="two say so", project=project)
     memory.relabel([kept.id], importance=0.9, project=project)
-    return memory.revise(kept.id, text="The depot opens at eight.")
+    revised = memory.revise(kept.id, text="The depot opens at eight.")
+    memory.forget([revised.id])
+    memory.revive([revised.id])
+    return memory.undo(str(revised.run), force=True)
 
 
 def related(memory: Memory, project: str) -> object:
@@ -66,28 +58,22 @@ def related(memory: Memory, project: str) -> object:
     return memory.unrelate("Ada", "owns", "Boat", project=project)
 
 
-OPERATIONS: dict[str, Operation] = {
-    "remember": lambda memory, project: memory.remember("Bob paints fences.", project=project),
-    "remember many": lambda memory, project: memory.remember_many(
-        [MemoryInput(text="Bob paints gates."), MemoryInput(text="Eve paints doors.")], project=project
-    ),
-    "revise": revised_note,
-    "relate": related,
-    "put items": lambda memory, project: memory.put_items(
+OPERATIONS: tuple[Operation, ...] = (
+    noted,
+    related,
+    lambda memory, project: memory.remember_many([MemoryInput(text="Bob paints gates.")], project=project),
+    lambda memory, project: memory.put_items(
         [ItemInput(namespace=("a",), key="k", value={"x": 1})], project=project
     ),
-    "session items": lambda memory, project: memory.append_session_items("s", ["{}"], project=project),
-    "capture": lambda memory, project: memory.capture(
+    lambda memory, project: memory.append_session_items("s", ["{}"], project=project),
+    lambda memory, project: memory.capture(
         "s", [SaidTurn(text="I moved to Rome.", author="user")], project=project
     ),
-    "forget": forgotten_note,
-    "undo": undone_note,
-}
+)
 
 
 @pytest.mark.timeout(120)
-@pytest.mark.parametrize("name", OPERATIONS)
-def test_an_operation_waits_for_writers_of_its_project_alone(two: tuple[Memory, Memory], name: str) -> None:
+def test_operations_wait_for_writers_of_their_project_alone(two: tuple[Memory, Memory]) -> None:
     one, other = two
     held, free = threading.Event(), threading.Event()
 
@@ -100,13 +86,15 @@ def test_an_operation_waits_for_writers_of_its_project_alone(two: tuple[Memory, 
     thread.start()
     assert held.wait(60)
     try:
-        OPERATIONS[name](other, "q")
-        with pytest.raises(StoreBusyError, match=r"project p.* try again"):
-            OPERATIONS[name](other, "p")
+        for run in OPERATIONS:
+            run(other, "q")
+            with pytest.raises(StoreBusyError, match=r"project p.* try again"):
+                run(other, "p")
     finally:
         free.set()
         thread.join()
-    OPERATIONS[name](other, "p")
+    for run in OPERATIONS:
+        run(other, "p")
 
 
 def opened(schema: str, options: str) -> PostgresGraph:
@@ -137,13 +125,11 @@ def test_a_writer_that_comes_to_another_project_late_never_waits_for_it(schema: 
         threading.Thread(target=cross, args=(lock_of(graph), *pair))
         for graph, pair in zip(graphs, pairs, strict=True)
     ]
-    start = time.monotonic()
     for thread in threads:
         thread.start()
     for thread in threads:
         thread.join()
     assert len(refused) == 2 and all("another program writes there; try again" in each for each in refused)
-    assert time.monotonic() - start < 20
     for graph in graphs:
         with graph.writing_alone(["p", "q"]):  # who was refused holds nothing any more
             pass
@@ -171,7 +157,7 @@ def test_writers_of_several_projects_take_turns_in_whatever_order_they_name_them
     inside, most = [0], list[int]()
 
     def work(lock: WriterLock, projects: list[str]) -> None:
-        for _ in range(100):
+        for _ in range(30):
             with lock.of(projects):
                 inside[0] += 1
                 most.append(inside[0])
@@ -188,4 +174,4 @@ def test_writers_of_several_projects_take_turns_in_whatever_order_they_name_them
             thread.start()
         for thread in threads:
             thread.join()
-    assert len(most) == 200 and max(most) == 1
+    assert len(most) == 60 and max(most) == 1

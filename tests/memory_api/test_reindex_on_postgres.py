@@ -4,7 +4,9 @@ import os
 import signal
 import subprocess
 import sys
+import threading
 from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 from datetime import timedelta
 from pathlib import Path
@@ -14,6 +16,7 @@ import pytest
 pytest.importorskip("psycopg", reason="needs the extra `postgres`")
 
 import hydramem
+from hydramem.core.config import Config, EmbeddingConfig, StorageConfig
 from hydramem.core.errors import EmbeddingMismatchError, StorageError, StoreBusyError
 from hydramem.ingest.documents.ingest_extracted import ExtractedChunk
 from hydramem.llm.hash_embedder import HashEmbedder
@@ -23,7 +26,7 @@ from hydramem.storage.postgres.vectors.spaces import space_names
 from hydramem.storage.vector_rows import Vector
 from hydramem.storage.write import Write
 from tests import ROOT
-from tests.memory_api.switched_child import settings, text_of
+from tests.memory_api.calls_together import waits
 from tests.storage.postgres_server import own_schema, server_address
 
 ROWS = 300
@@ -37,7 +40,10 @@ def schema(monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
 
 
 def opened(folder: Path, schema: str, model: str = "auto") -> hydramem.Memory:
-    return connect(folder, project="p", config=settings(schema, model))
+    storage = StorageConfig(graph="postgres", database_schema=schema)
+    return connect(
+        folder, project="p", config=Config(storage=storage, embedding=EmbeddingConfig(model=model))
+    )
 
 
 def fill(memory: hydramem.Memory, rows: int = ROWS) -> None:
@@ -66,67 +72,12 @@ class Waiting(HashEmbedder):
         return super().embed_documents(texts)
 
 
-def node(folder: Path, schema: str, model: str) -> "subprocess.Popen[str]":
-    command = [sys.executable, "-m", "tests.memory_api.switched_child", str(folder), schema, model]
-    return subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, cwd=ROOT)
-
-
-def lines(child: "subprocess.Popen[str]", count: int) -> list[list[str]]:
-    assert child.stdout is not None
-    return [child.stdout.readline().split(" ", 3) for _ in range(count)]
-
-
-def ended(child: "subprocess.Popen[str]") -> list[list[str]]:
-    """Let a node end; return what it said that was not read yet."""
-    assert child.stdin is not None and child.stdout is not None
-    child.stdin.write("\n")
-    child.stdin.close()
-    rest = [line.split(" ", 3) for line in child.stdout.read().splitlines()]
-    child.stdout.close()
-    assert child.wait(60) == 0
-    return rest
-
-
-@pytest.mark.slow
-@pytest.mark.timeout(240)
-def test_other_processes_write_and_read_and_notice_the_switch(tmp_path: Path, schema: str) -> None:
-    with opened(tmp_path / "first", schema, "hash") as memory:
-        fill(memory)
-        going_on = node(tmp_path / "follows", schema, "auto")
-        bound = node(tmp_path / "bound", schema, "hash")
-        told = {child: lines(child, 3) for child in (going_on, bound)}
-
-        def others_write() -> None:
-            for child in told:
-                told[child] += lines(child, 5)
-
-        done = memory._opened.reindex(Waiting(3, others_write), progress=None)
-        assert done.changed and done.after == "hash/64"
-        for child in told:
-            told[child] += lines(child, 20)
-            told[child] += ended(child)
-        # The one whose embedder is free goes on, with the vectors that serve; each finds what it wrote last.
-        used = [parts[2] for parts in told[going_on]]
-        assert used == sorted(used, key=["hash/384", "hash/64"].index) and len(set(used)) == 2
-        assert {parts[3].strip() for parts in told[going_on]} == {"True"}
-        # The other one is told, and writes nothing more.
-        kinds = [parts[1] for parts in told[bound]]
-        refused = kinds.index("EmbeddingMismatchError")
-        assert refused >= 8 and set(kinds[refused:]) == {"EmbeddingMismatchError"}
-        acknowledged = [parts[1] for parts in (*told[going_on], *told[bound][:refused])]
-        memory.drain()
-        assert {row.id for row in memory._opened.graph.chunks(acknowledged)} == set(acknowledged)
-        assert set(acknowledged) <= set(memory._opened.vectors.vectors(acknowledged))
-        assert memory.doctor().healthy
-        assert finds(memory, 13)
-        hits = memory.recall(text_of("bound", refused - 1), limit=3).hits
-        assert told[bound][refused - 1][1] in {hit.id for hit in hits}
-    with pytest.raises(EmbeddingMismatchError):
-        opened(tmp_path / "bound", schema, "hash")
-
-
 def test_what_others_write_meanwhile_is_in_the_new_vectors(tmp_path: Path, schema: str) -> None:
-    with opened(tmp_path / "one", schema, "hash") as one, opened(tmp_path / "two", schema) as two:
+    with (
+        opened(tmp_path / "one", schema, "hash") as one,
+        opened(tmp_path / "two", schema) as two,
+        opened(tmp_path / "bound", schema, "hash") as bound,
+    ):
         fill(one)
         removed = two.remember("A note that is forgotten meanwhile.").id
         later: list[str] = []
@@ -145,6 +96,36 @@ def test_what_others_write_meanwhile_is_in_the_new_vectors(tmp_path: Path, schem
         for each in (one, two):
             assert each.stats().embedder == "hash/64" and finds(each, ROWS + 30)
         assert two.doctor().healthy
+        # Who may use no other embedder is told, and writes nothing more.
+        for refused in (lambda: bound.remember("It comes too late."), lambda: finds(bound, 1)):
+            with pytest.raises(EmbeddingMismatchError):
+                refused()
+    with pytest.raises(EmbeddingMismatchError):
+        opened(tmp_path / "bound", schema, "hash")
+
+
+def test_of_what_others_write_all_the_while_nothing_is_lost(tmp_path: Path, schema: str) -> None:
+    with opened(tmp_path / "one", schema, "hash") as one, opened(tmp_path / "two", schema) as two:
+        fill(one)
+        stop, written = threading.Event(), list[str]()
+
+        def write() -> None:
+            while not stop.is_set():
+                written.append(two.remember(f"Note {len(written)} tells of hall kappa{len(written)}.").id)
+
+        with ThreadPoolExecutor(1) as pool:
+            writing = pool.submit(write)
+            try:
+                waits(lambda: written)
+                one.reindex("hash/64")
+                switched = len(written)
+                waits(lambda: len(written) > switched + 1)
+            finally:
+                stop.set()
+            writing.result()
+        one.drain()
+        assert set(one._opened.vectors.vectors(written)) == set(written)
+        assert one.doctor().healthy and two.doctor().healthy
 
 
 def test_vectors_that_are_made_later_reach_the_new_ones_too(tmp_path: Path, schema: str) -> None:
@@ -196,9 +177,9 @@ def test_one_process_at_a_time_changes_the_vectors(tmp_path: Path, schema: str) 
 def test_a_reindex_that_another_process_ended_switches_nothing(tmp_path: Path, schema: str) -> None:
     with opened(tmp_path / "one", schema, "hash") as one:
         fill(one, 100)
-        end = lambda: one._opened.graph.set_meta({"reindex": ""})  # noqa: E731
+        ended = Waiting(2, lambda: one._opened.graph.set_meta({"reindex": ""}))
         with pytest.raises(StorageError, match="another process"):
-            one._opened.reindex(Waiting(2, end), progress=None)
+            one._opened.reindex(ended, progress=None)
         assert one.stats().embedder == "hash/384" and finds(one, 13)
 
 
@@ -224,12 +205,9 @@ def test_a_killed_reindex_leaves_the_old_vectors_and_another_node_goes_on(
 ) -> None:
     with opened(tmp_path / "one", schema, "hash") as one:
         fill(one)
-        environment = os.environ | {
-            "HYDRAMEM_STORAGE_GRAPH": "postgres",
-            "HYDRAMEM_STORAGE_DATABASE_SCHEMA": schema,
-        }
+        stored = {"HYDRAMEM_STORAGE_GRAPH": "postgres", "HYDRAMEM_STORAGE_DATABASE_SCHEMA": schema}
         command = [sys.executable, "-m", "tests.memory_api.reindex_child", str(tmp_path / "two"), "half"]
-        child = subprocess.run(command, env=environment, cwd=ROOT, check=False)
+        child = subprocess.run(command, env=os.environ | stored, cwd=ROOT, check=False)
         assert child.returncode == -signal.SIGKILL
         fill(one, ROWS + 20)
         assert finds(one, ROWS + 10) and one.doctor().unfinished_reindex == "hash/64"
