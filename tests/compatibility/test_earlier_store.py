@@ -5,7 +5,6 @@ memories (one revised, one forgotten, one quarantined), a session, asserted rela
 """
 
 import json
-import os
 import tarfile
 from collections.abc import Iterator
 from pathlib import Path
@@ -14,11 +13,11 @@ import pytest
 
 import hydramem
 from hydramem.core.config import Config, EmbeddingConfig, StorageConfig
+from tests.engines import DISK_ENGINE
 
-ENGINE = os.environ.get("HYDRAMEM_TEST_ENGINE", "ladybug")
 DATA = Path(__file__).parent / "data"
 CONFIG = Config(
-    storage=StorageConfig(graph=ENGINE, buffer_pool_mb=256, max_db_gb=8),  # type: ignore[arg-type]
+    storage=StorageConfig(graph=DISK_ENGINE, buffer_pool_mb=256, max_db_gb=8),  # type: ignore[arg-type]
     embedding=EmbeddingConfig(model="hash"),
 )
 QUESTION = "which database does billing use?"
@@ -31,7 +30,7 @@ ANSWERS = [
 
 def unpacked(name: str, folder: Path) -> Path:
     """Unpack one of the archives and return the folder that it holds."""
-    with tarfile.open(DATA / f"{name}-{ENGINE}.tar.xz") as archive:
+    with tarfile.open(DATA / f"{name}-{DISK_ENGINE}.tar.xz") as archive:
         archive.extractall(folder, filter="data")
     return folder / name
 
@@ -81,6 +80,6 @@ def test_a_dump_is_loaded(memory: hydramem.Memory, tmp_path: Path, dump: dict[st
 
 
 def test_a_backup_is_restored(memory: hydramem.Memory, tmp_path: Path, dump: dict[str, bytes]) -> None:
-    memory.restore(str(DATA / f"backup-{ENGINE}.tar.gz"))
+    memory.restore(str(DATA / f"backup-{DISK_ENGINE}.tar.gz"))
     assert dumped(memory, tmp_path / "dump") == dump
     assert memory.doctor().healthy

@@ -4,7 +4,6 @@
 schema that was changed while its version stayed the same. A new version adds its file here.
 """
 
-import os
 from dataclasses import replace
 from pathlib import Path
 
@@ -15,10 +14,10 @@ from hydramem.storage.cypher.engine import Engine, Query
 from hydramem.storage.cypher.graph import open_graph
 from hydramem.storage.cypher.schema_statements import MARKER, graph_file, schema_statements, set_meta
 from hydramem.storage.schema import CHUNK_EDGE_TABLES, EDGE_TABLES, NODE_TABLES, SCHEMA_VERSION
+from tests.engines import DISK_ENGINE
 from tests.storage.rows import T0, chunk, entity, link, mention, relation, write
 
-ENGINE = os.environ.get("HYDRAMEM_TEST_ENGINE", "ladybug")
-SETTINGS = StorageConfig(graph=ENGINE, buffer_pool_mb=128, max_db_gb=8)  # type: ignore[arg-type]
+SETTINGS = StorageConfig(graph=DISK_ENGINE, buffer_pool_mb=128, max_db_gb=8)  # type: ignore[arg-type]
 SCHEMAS = sorted((Path(__file__).parent / "data" / "schema").glob("*.cypher"))
 
 
@@ -29,14 +28,14 @@ def version_of(schema: Path) -> str:
 def store_of(schema: Path, folder: Path) -> None:
     """Make a store as the version of a schema did, with a chunk, two entities and a relation in it."""
     folder.mkdir()
-    engine = Engine(graph_file(folder, ENGINE), SETTINGS)
+    engine = Engine(graph_file(folder, DISK_ENGINE), SETTINGS)
     with engine.writing() as query:
         for statement in schema.read_text(encoding="utf-8").splitlines():
             query(statement, {})
         set_meta(query, {"schema_version": version_of(schema)})
         _add_rows(query)
     engine.close()
-    (folder / MARKER).write_text(f"{ENGINE} {version_of(schema)}\n")
+    (folder / MARKER).write_text(f"{DISK_ENGINE} {version_of(schema)}\n")
 
 
 def _add_rows(query: Query) -> None:
@@ -62,7 +61,7 @@ def _add_rows(query: Query) -> None:
 
 
 @pytest.mark.parametrize("schema", SCHEMAS, ids=lambda schema: schema.stem)
-def test_a_store_of_each_schema_opens_and_is_written(schema: Path, tmp_path: Path) -> None:
+def test_a_store_of_each_schema_opens_with_every_column_and_is_written(schema: Path, tmp_path: Path) -> None:
     store_of(schema, tmp_path / "graph")
     store = open_graph(tmp_path / "graph", SETTINGS)
     assert store.meta()["schema_version"] == str(SCHEMA_VERSION)
@@ -70,27 +69,15 @@ def test_a_store_of_each_schema_opens_and_is_written(schema: Path, tmp_path: Pat
     (stored,) = store.relations(["e1"])
     assert stored == relation(id="r1")
     judged = replace(stored, verdict="accepted", probability=0.9, verifier="srmkg:1", verified_at=T0)
-    change = write(
-        chunks=(chunk("c2"),),
-        relations=(judged,),
-        entities=(entity("e3", "Cy"),),
-        mentions=(mention(),),
-        links=(link(),),
-    )
-    store.write(change)
+    added = {"chunks": (chunk("c2"),), "entities": (entity("e3", "Cy"),)}
+    store.write(write(**added, relations=(judged,), mentions=(mention(),), links=(link(),)))
     store.close()
     again = open_graph(tmp_path / "graph", SETTINGS)
     assert again.relations(["e1"]) == (judged,)
     assert again.links(["c1"]) and again.mentions(["c1"])
     assert again.changes(target="any")[0].image
     again.close()
-
-
-@pytest.mark.parametrize("schema", SCHEMAS, ids=lambda schema: schema.stem)
-def test_a_store_of_each_schema_gets_every_column(schema: Path, tmp_path: Path) -> None:
-    store_of(schema, tmp_path / "graph")
-    open_graph(tmp_path / "graph", SETTINGS).close()
-    engine = Engine(graph_file(tmp_path / "graph", ENGINE), SETTINGS)
+    engine = Engine(graph_file(tmp_path / "graph", DISK_ENGINE), SETTINGS)
     with engine.reading() as query:
         for table in (*NODE_TABLES, *EDGE_TABLES, *CHUNK_EDGE_TABLES):
             found = {name for (name,) in query(f"CALL table_info('{table.name}') RETURN name", {})}

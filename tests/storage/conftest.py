@@ -1,4 +1,4 @@
-"""The stores under test: in memory, and the engine of this run, which tests share, emptied for each of them."""
+"""The stores under test: in memory, and the engine of this run, shared and emptied for each test."""
 
 from collections.abc import Iterator
 from pathlib import Path

@@ -1,8 +1,10 @@
 """A graph copied while it is in use: of one moment, also where checkpoints come meanwhile."""
 
-import os
 import threading
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+
+import pytest
 
 from hydramem.core.config import StorageConfig
 from hydramem.storage.chunk_filter import ChunkFilter
@@ -10,11 +12,11 @@ from hydramem.storage.cypher.graph import open_graph
 from hydramem.storage.store import Listing
 from tests.storage.rows import chunk, write
 
-ENGINE = os.environ.get("HYDRAMEM_TEST_ENGINE", "ladybug")
 
-
-def test_a_copy_is_of_one_moment_while_others_write_and_checkpoint(tmp_path: Path) -> None:
-    settings = StorageConfig(graph=ENGINE, buffer_pool_mb=128, max_db_gb=8)  # type: ignore[arg-type]
+@pytest.mark.costly  # a process for each checkpoint
+def test_a_copy_is_of_one_moment_while_others_write_and_checkpoint(
+    tmp_path: Path, settings: StorageConfig
+) -> None:
     graph = open_graph(tmp_path / "graph", settings)
     graph.write(write(chunks=(chunk("c0"), chunk("also0"))))
     done = threading.Event()
@@ -30,18 +32,18 @@ def test_a_copy_is_of_one_moment_while_others_write_and_checkpoint(tmp_path: Pat
         while not done.is_set():
             graph.checkpoint()
 
-    threads = [threading.Thread(target=each) for each in (work, checkpoint)]
-    for thread in threads:
-        thread.start()
-    before = written[0]
     (tmp_path / "copy").mkdir()
-    graph.save(tmp_path / "copy")
-    after = written[0]
-    done.set()
-    for thread in threads:
-        thread.join()
+    with ThreadPoolExecutor(2) as pool:
+        working = [pool.submit(each) for each in (work, checkpoint)]
+        before = written[0]
+        graph.save(tmp_path / "copy")
+        after = written[0]
+        done.set()
+    for each in working:
+        each.result()
     graph.close()
-    assert sorted(each.name for each in (tmp_path / "copy").iterdir()) == sorted((f"{ENGINE}.db", "engine"))
+    names = [each.name for each in (tmp_path / "copy").iterdir()]
+    assert sorted(names) == sorted((f"{settings.graph}.db", "engine"))
     copied = open_graph(tmp_path / "copy", settings)
     rows = {row.id for row in copied.list_chunks(ChunkFilter(), Listing(limit=100_000))}
     copied.close()

@@ -93,20 +93,32 @@ def test_values_are_quoted_by_type() -> None:
         assert literal(value) == written
 
 
+PROCESS = """
+import os, pathlib, sys, warnings, hydramem.storage.lance, hydramem.storage.cypher
+assert not {"lancedb", "ladybug", "kuzu", "pyarrow"} & set(sys.modules)
+from hydramem.core.config import StorageConfig
+from hydramem.core.errors import StorageError
+from hydramem.storage.lance.vectors import open_vectors
+store = open_vectors(pathlib.Path(sys.argv[1]), 4, StorageConfig())
+store.maintain(force=True)
+warnings.simplefilter("ignore")  # LanceDB warns of forks
+child = os.fork()
+if child == 0:
+    try:
+        store.stats()
+    except StorageError as error:
+        os._exit(0 if "connect again" in str(error) else 1)
+    os._exit(2)
+sys.exit(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))
+"""
+
+
 @pytest.mark.costly  # a process
-def test_stores_import_no_engine_until_used_and_write_nothing_to_the_terminal(
+def test_a_process_loads_an_engine_when_used_prints_nothing_and_its_fork_has_to_connect_again(
     folder: Path,
 ) -> None:
-    code = (
-        "import sys, pathlib, hydramem.storage.lance, hydramem.storage.cypher\n"
-        "assert not {'lancedb', 'ladybug', 'kuzu', 'pyarrow'} & set(sys.modules)\n"
-        "from hydramem.core.config import StorageConfig\n"
-        "from hydramem.storage.lance.vectors import open_vectors\n"
-        "store = open_vectors(pathlib.Path(sys.argv[1]), 4, StorageConfig()); store.maintain(force=True)"
-    )
-    done = subprocess.run(
-        [sys.executable, "-W", "error", "-c", code, str(folder)], check=True, capture_output=True
-    )
+    command = [sys.executable, "-W", "error", "-c", PROCESS, str(folder)]
+    done = subprocess.run(command, check=True, capture_output=True, timeout=60)
     assert done.stdout == done.stderr == b""
 
 
@@ -123,25 +135,6 @@ def test_a_closed_store_says_so(folder: Path) -> None:
     for use in (store.put, store.stats, store.maintain, store.chunk_hashes):
         with pytest.raises(StorageError, match="closed"):
             use()
-
-
-@pytest.mark.costly  # a process
-def test_a_forked_child_is_told_to_connect_again(folder: Path) -> None:
-    code = (
-        "import os, sys, pathlib; from hydramem.core.config import StorageConfig\n"
-        "from hydramem.core.errors import StorageError\n"
-        "from hydramem.storage.lance.vectors import open_vectors\n"
-        "store = open_vectors(pathlib.Path(sys.argv[1]), 4, StorageConfig())\n"
-        "child = os.fork()\n"
-        "if child == 0:\n"
-        "    try:\n"
-        "        store.stats()\n"
-        "    except StorageError as error:\n"
-        "        os._exit(0 if 'connect again' in str(error) else 1)\n"
-        "    os._exit(2)\n"
-        "sys.exit(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))"
-    )
-    subprocess.run([sys.executable, "-c", code, str(folder)], check=True, timeout=60)
 
 
 def every_file(folder: Path) -> dict[Path, bytes]:
@@ -241,19 +234,19 @@ def test_rows_written_after_the_index_was_built_are_found(indexed: LanceVectors)
     assert indexed.nearest(new, ALL, 1)[0].id != "new"
 
 
+@pytest.mark.costly  # enough rows for an index
 def test_the_index_is_built_beside_reads_and_writes(folder: Path) -> None:
     store = opened(folder, index_rows=1000, compact_unindexed=1000)
-    fill(store, clustered(3000))
+    fill(store, clustered(1500))
     store.maintain()
     deadline = time.monotonic() + 60
     written = 0
     while not store.stats().indexed and time.monotonic() < deadline:
-        fill(store, clustered(1, seed=written), first=3000 + written)
+        fill(store, clustered(1, seed=written), first=1500 + written)
         written += 1
         assert store.nearest(clustered(1)[0], ALL, 1)
     assert store.stats().indexed
-    assert store.stats().chunks == 3000 + written
-    assert len(store.chunk_hashes()) == 3000 + written
+    assert store.stats().chunks == len(store.chunk_hashes()) == 1500 + written
 
 
 def test_rows_without_vectors_do_not_call_for_an_index(folder: Path) -> None:
@@ -280,7 +273,7 @@ def test_upkeep_bounds_fragments_versions_and_disk(folder: Path, tmp_path: Path)
 
 
 def test_upkeep_goes_on_where_it_stood_when_opened_again(folder: Path) -> None:
-    for i, vector in enumerate(clustered(16)):
+    for i, vector in enumerate(clustered(10)):
         with closing(opened(folder, compact_fragments=4)) as store:
             fill(store, vector[None], first=i)
             store.maintain()
@@ -308,6 +301,7 @@ def test_files_of_old_indices_are_not_kept_open(folder: Path) -> None:
         assert max(seen) <= 12
 
 
+@pytest.mark.costly  # enough rows that what is wasted shows
 def test_what_is_written_anew_is_not_kept_twice(folder: Path, tmp_path: Path) -> None:
     vectors = clustered(1500)
     with closing(opened(folder)) as store:
@@ -326,6 +320,7 @@ def test_what_is_written_anew_is_not_kept_twice(folder: Path, tmp_path: Path) ->
     assert kept < _MOST_WASTE * disk_bytes(tmp_path / "bulk")
 
 
+@pytest.mark.costly  # many versions
 def test_closing_drops_old_versions_where_they_are_many(folder: Path) -> None:
     vectors = clustered(60)
     with closing(opened(folder, compact_fragments=1000)) as store:
