@@ -9,6 +9,7 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
 
@@ -95,17 +96,16 @@ def test_readers_and_writers_see_every_write_during_checkpoints(
                 if not graph.chunks([id]):
                     missing.append(id)
 
-    threads = [threading.Thread(target=write_on, args=(name,)) for name in ("a", "b")]
-    threads += [threading.Thread(target=read_on) for _ in range(2)]
-    for thread in threads:
-        thread.start()
     files = {graph._engine.file}
-    for _ in range(rounds):
-        graph.checkpoint()
-        files.add(graph._engine.file)
-    done.set()
-    for thread in threads:
-        thread.join()
+    with ThreadPoolExecutor(4) as pool:
+        working = [pool.submit(write_on, name) for name in ("a", "b")]
+        working += [pool.submit(read_on) for _ in range(2)]
+        for _ in range(rounds):
+            graph.checkpoint()
+            files.add(graph._engine.file)
+        done.set()
+    for each in working:
+        each.result()
     assert len(files) == rounds + 1 and missing == []
     assert {row.id for row in graph.chunks(acknowledged)} == set(acknowledged)
     folder = graph._engine.file.parent

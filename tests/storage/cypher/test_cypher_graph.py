@@ -2,7 +2,6 @@
 
 import hashlib
 import shutil
-import signal
 import subprocess
 import sys
 import textwrap
@@ -27,7 +26,7 @@ from hydramem.storage.store import Listing
 from hydramem.storage.write import Write
 from tests import ROOT
 from tests.engines import DISK_ENGINE
-from tests.storage.rows import T0, chunk, entity, mention, relation, write
+from tests.storage.rows import chunk, entity, mention, relation, write
 
 
 def files(folder: Path) -> dict[str, str]:
@@ -158,27 +157,6 @@ def test_migrations_run_in_order_and_once(written: Path, settings: StorageConfig
     engine.close()
 
 
-def test_a_store_of_the_first_version_is_brought_up_to_date(written: Path, settings: StorageConfig) -> None:
-    engine = Engine(graph_file(written, settings.graph), settings)
-    with engine.writing() as query:
-        for column in ("verifier", "probability", "verified_at"):
-            query(f"ALTER TABLE RELATES DROP {column}", {})
-        query("ALTER TABLE Change DROP reason", {})
-        query("ALTER TABLE Change DROP image", {})
-        query("MATCH (m:Meta {name: 'schema_version'}) SET m.`value` = '1'", {})
-    engine.close()
-    store = open_graph(written, settings)
-    assert store.meta()["schema_version"] == str(SCHEMA_VERSION)
-    judged = relation(verdict="deferred", probability=0.5, verifier="srmkg:1", verified_at=T0)
-    told = record("test", project="p", target="r", reason="told")
-    store.write(Write(changes=(told,), entities=(entity("e1"), entity("e2", "Bob")), relations=(judged,)))
-    assert judged in store.relations(["e1"])
-    (change,) = store.changes(target="r")
-    assert replace(change, image=None) == told
-    assert change.image
-    store.close()
-
-
 def test_a_migration_that_fails_leaves_the_store_as_it_was(written: Path, settings: StorageConfig) -> None:
     steps = (("MATCH (c:Chunk) SET c.text = 'lost'", "MATCH (x:Nothing) RETURN x"),)
     engine = Engine(graph_file(written, settings.graph), settings)
@@ -251,30 +229,6 @@ def test_a_fork_is_told_to_connect_again_and_harms_nothing(tmp_path: Path, setti
     store.close()
 
 
-@pytest.mark.costly  # a second process
-def test_a_kill_between_writes_loses_nothing_acknowledged(tmp_path: Path, settings: StorageConfig) -> None:
-    script = f"""
-        store = open_graph(Path({str(tmp_path / "graph")!r}), settings)
-        for n in range(10_000):
-            rows = tuple(chunk(f"c{{n}}_{{k}}", document=f"d{{n}}") for k in range(5))
-            store.write(write(documents=(document(f"d{{n}}"),), chunks=rows, entities=(entity(),),
-                              mentions=tuple(mention(row.id, "e1") for row in rows)))
-            print(n, flush=True)
-    """
-    with subprocess.Popen(_command(script), cwd=ROOT, stdout=subprocess.PIPE, text=True) as process:
-        assert process.stdout is not None
-        acknowledged = [int(process.stdout.readline()) for _ in range(12)][-1]
-        process.send_signal(signal.SIGKILL)
-    store = open_graph(tmp_path / "graph", settings)
-    counts = store.counts()
-    assert counts.documents > acknowledged
-    assert counts.chunks == counts.mentions == counts.documents * 5
-    assert len(store.outbox()) == counts.changes == counts.documents
-    for row in store.outbox():
-        assert len(store.chunks(row.chunks)) == 5
-    store.close()
-
-
 def test_an_error_inside_a_write_rolls_all_of_it_back(written: Path, settings: StorageConfig) -> None:
     engine = Engine(graph_file(written, settings.graph), settings)
     with pytest.raises(StorageError, match="Nowhere"), engine.writing() as query:
@@ -306,21 +260,6 @@ def _python(script: str) -> str:
     run = subprocess.run(_command(script), capture_output=True, text=True, cwd=ROOT, timeout=60)
     assert run.returncode == 0, run.stderr
     return run.stdout
-
-
-@pytest.mark.skipif(DISK_ENGINE == "kuzu", reason="Kuzu leaves a torn end of its log out by itself")
-def test_a_log_torn_by_a_kill_is_left_out_and_kept_aside(tmp_path: Path, settings: StorageConfig) -> None:
-    store = open_graph(tmp_path / "live", settings)
-    for number in range(20):
-        store.write(write(chunks=(chunk(f"c{number}"),)))
-    shutil.copytree(tmp_path / "live", tmp_path / "killed")
-    store.close()
-    log = tmp_path / "killed" / "ladybug.db.wal"
-    log.write_bytes(log.read_bytes()[:-7])
-    again = open_graph(tmp_path / "killed", settings)
-    assert len(again.chunks([f"c{number}" for number in range(20)])) == 19
-    again.close()
-    assert list((tmp_path / "killed").glob("*.torn-*"))
 
 
 @pytest.mark.skipif(DISK_ENGINE != "ladybug", reason="measured on LadybugDB")

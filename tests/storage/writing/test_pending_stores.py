@@ -66,10 +66,6 @@ def test_pending_entities_are_found_by_name_and_alias(graph: GraphStore) -> None
     assert known(["dan", "bob"]) == {"dan": "e4", "bob": "e2"}
 
 
-def test_what_is_not_by_id_is_read_from_the_store(graph: GraphStore) -> None:
-    assert filled(graph).counts().chunks == 2
-
-
 class Counting(InMemoryGraph):
     """A store that counts the rows that it is asked for."""
 
