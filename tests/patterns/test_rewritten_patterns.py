@@ -10,7 +10,6 @@ from hypothesis import strategies as st
 from hydramem.ingest.documents.read import _heading_of
 from hydramem.ingest.extraction import name_spans
 from hydramem.text import chunking, outline
-from hydramem.text.cutting import table_cuts
 from hydramem.text.names import name_comparison
 from hydramem.text.sentences import sentence_spans
 from hydramem.verification.first_stage import passage, text_features
@@ -53,13 +52,6 @@ REWRITTEN: list[tuple[re.Pattern[str], str, int, Reads, list[str]]] = [
         0,
         lambda pattern, text: pattern.sub("", text),
         ["(", "a", " ", "*", "'", "\n"],
-    ),
-    (
-        table_cuts._HEADER,
-        r"[^\n]*\|[^\n]*\n[ \t]*\|?[ \t]*:?-+:?[ \t]*(?:\|[ \t]*:?-+:?[ \t]*)*\|?[ \t]*(?:\n|\Z)",
-        0,
-        begins,
-        ["|", "a", "\n", " ", "-", ":", "--", "|-|\n"],
     ),
     (
         chunking._BORDER,

@@ -26,19 +26,15 @@ def test_the_same_in_another_dress(text: str, other: str) -> None:
     [
         ("The talk is in hall 3.", "The talk is in hall 4."),  # number
         ("It weighs 3.5 kg.", "It weighs 35 kg."),
-        ("The change is -5.", "The change is 5."),
         ("Under <5 minutes", "Under >5 minutes"),
         ("Ada lives in Berlin.", "Ada lives in Munich."),  # name
         ("It is written in C++", "It is written in C"),
         ("Polish tools are here", "polish tools are here"),
         ("May came.", "may came."),
-        ("Ask Ada Bob", "Ask Ada, Bob"),
         ("Due on 2024-05-01", "Due on 2024-05-10"),  # date
         ("The door is locked.", "The door is not locked."),  # negation
         ("You can do it", "You can't do it"),
-        ("!ready", "ready"),
         ("Ada manages Bob.", "Bob manages Ada."),  # role
-        ("Ada was the owner", "Ada is the owner"),
         ("It is open?", "It is open."),
         ("and then…", "and then"),
         ("blocked: Ada\nallowed: Bob", "blocked: Bob\nallowed: Ada"),

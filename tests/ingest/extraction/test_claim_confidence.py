@@ -1,6 +1,6 @@
 """Confidence is counted on labels, and weak claims are dropped."""
 
-from hydramem.ingest.extraction.claim_confidence import confidence_of, scored, united
+from hydramem.ingest.extraction.claim_confidence import confidence_of, united
 from hydramem.ingest.extraction.extract import Passage, extract
 from hydramem.ingest.extraction.findings import Claim
 
@@ -19,12 +19,6 @@ def test_a_type_without_labels_has_the_mean_of_its_finder() -> None:
     unseen = {confidence_of(f"unheard_of_{n}", "rules", document=True) for n in range(3)}
     assert len(unseen) == 1
     assert confidence_of("leads", "given", document=False) == 0.5
-
-
-def test_documents_keep_only_what_is_mostly_right() -> None:
-    weak, strong = claim("A", "uses", "B", "rules"), claim("A", "died_on", "1852", "rules")
-    assert [each.type for each in scored([weak, strong], document=True)] == ["died_on"]
-    assert [each.type for each in scored([weak, strong], document=False)] == ["uses", "died_on"]
 
 
 def test_a_document_states_less_than_a_memory_of_the_same_words() -> None:

@@ -48,10 +48,8 @@ def test_our_blocks_go_however_they_are_written(opening: str) -> None:
         "<recalled-memory>kept</recalled-memory>",
         '<recalled-memory data-source="hydramem-notes">kept</recalled-memory>',
         '<recalled-memory-list data-source="hydramem">kept</recalled-memory-list>',
-        '<memory data-source="hydramem">kept</memory>',
         "the tag <recalled-memory opens a block",
         "&lt;recalled-memory data-source=&quot;hydramem&quot;&gt;quoted&lt;/recalled-memory&gt;",
-        "1 < 2 and 3 > 2",
     ],
 )
 def test_everything_else_is_left_alone(text: str) -> None:

@@ -29,7 +29,7 @@ from hydramem.storage.schema import ENTITY, MENTIONS, RELATES
 from hydramem.storage.undo.undo import undo
 from hydramem.storage.write import Write
 from hydramem.text.normalize import entity_key
-from tests.examples import FEW
+from tests.examples import FEW, MANY
 from tests.ingest.conftest import PROJECT, Kit
 from tests.storage.rows import at, chunk, entity, relation
 
@@ -286,11 +286,12 @@ def test_what_is_read_later_speaks_of_the_kept_entity(kit: Kit, tmp_path: Path) 
 
 # Any graph ---------------------------------------------------------------------------------------
 
+Graph = tuple[list[Chunk], list[Entity], list[Mention], list[Relation]]
 STATES = st.sampled_from(["active", "archived", "superseded"])
 
 
 @st.composite
-def graphs(draw: st.DrawFn) -> tuple[list[Chunk], list[Entity], list[Mention], list[Relation]]:
+def graphs(draw: st.DrawFn) -> Graph:
     names = draw(st.lists(st.sampled_from(NAMES), min_size=2, unique=True))
     chunks = [chunk(f"c{n}", project=PROJECT, state=draw(STATES)) for n in range(draw(st.integers(0, 4)))]
     mentions = [
@@ -345,11 +346,23 @@ def draw_relations(draw: st.DrawFn, names: list[str], said: set[tuple[str, str]]
             yield replace(old, id=version_id(id, before.recorded_at))
 
 
-@settings(FEW, max_examples=15)
-@given(graphs(), st.data())
-def test_merge_and_split_is_nothing_and_so_is_undo(
-    graph: tuple[list[Chunk], list[Entity], list[Mention], list[Relation]], data: st.DataObject
-) -> None:
+def agrees(kit: Kit, *, gone: set[str]) -> None:
+    """Assert that names are of one entity each, and that what is said of entities is of those there are."""
+    found = {row.id: row for row in entities(kit).values()}
+    keys = [row.key for row in found.values()]
+    assert len(keys) == len(set(keys)) and not gone & found.keys()
+    assert not any(row.key in map(entity_key, row.aliases) for row in found.values())
+    worth = {row.id for row in found.values() if worth_a_vector(row.mention_count)}
+    assert kit.vectors.entity_hashes().keys() == worth
+    said = {(row.chunk, row.entity) for batch in kit.graph.scan(MENTIONS) for row in batch}
+    stated = {row.id: row for batch in kit.graph.scan(RELATES) for row in batch}
+    for row in stated.values():
+        assert {row.subject, row.object} <= found.keys() and row.subject != row.object
+        assert {(chunk, end) for chunk in row.evidence for end in (row.subject, row.object)} <= said
+        assert row.metadata.get("version_of", row.id) in stated
+
+
+def merged_and_split(graph: Graph, data: st.DataObject) -> None:
     kit = Kit()
     chunks, found, mentions, relations = map(tuple, graph)
     put(kit, chunks=chunks, entities=found, mentions=mentions, relations=relations)
@@ -362,9 +375,7 @@ def test_merge_and_split_is_nothing_and_so_is_undo(
     after = rows(kit)
     assert kit.counted_right()
     assert len(entities(kit)) == len(found) - len(others)
-    assert not set(others) & {
-        end for batch in kit.graph.scan(RELATES) for row in batch for end in (row.subject, row.object)
-    }
+    agrees(kit, gone=set(others))
     assert divide(kit, str(done.run)).left == ()
     assert rows(kit) == before
     assert kit.vectors.entity_hashes() == names
@@ -373,3 +384,16 @@ def test_merge_and_split_is_nothing_and_so_is_undo(
     assert undo(str(again.run), graph=kit.graph, mirror=kit.mirror).left == ()
     assert rows(kit) == before
     assert kit.vectors.entity_hashes() == names
+
+
+@settings(FEW, max_examples=15)
+@given(graphs(), st.data())
+def test_merge_and_split_is_nothing_and_so_is_undo(graph: Graph, data: st.DataObject) -> None:
+    merged_and_split(graph, data)
+
+
+@pytest.mark.slow
+@MANY
+@given(graphs(), st.data())
+def test_merge_and_split_is_nothing_on_many_graphs(graph: Graph, data: st.DataObject) -> None:
+    merged_and_split(graph, data)
