@@ -16,13 +16,19 @@ from tests.faults.stores import CONFIG, remember, sentence
 ROWS = 3
 
 
-@pytest.fixture
-def store(tmp_path: Path) -> Path:
-    with hydramem.connect(tmp_path / "store", config=CONFIG) as memory:
+@pytest.fixture(scope="module")
+def original(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("original") / "store"
+    with hydramem.connect(folder, config=CONFIG) as memory:
         for number in range(ROWS):
             remember(memory, number)
         memory._opened.vectors.maintain(force=True)
-    return tmp_path / "store"
+    return folder
+
+
+@pytest.fixture
+def store(original: Path, tmp_path: Path) -> Path:
+    return Path(shutil.copytree(original, tmp_path / "store"))
 
 
 def cut(store: Path, pattern: str) -> None:
@@ -31,6 +37,7 @@ def cut(store: Path, pattern: str) -> None:
         file.write_bytes(file.read_bytes()[: file.stat().st_size // 2])
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize(
     ("pattern", "rebuilt"), [("data/*", True), ("_indices/*/part_*_invert.lance", False)]
 )
@@ -121,6 +128,7 @@ def test_a_table_with_rows_whose_versions_are_gone_stays_and_is_named(store: Pat
         assert memory.recall(sentence(1), limit=1).hits[0].text == sentence(1)
 
 
+@pytest.mark.costly
 def test_files_that_are_rewritten_or_gone_are_no_damage(store: Path) -> None:
     with hydramem.connect(store, config=CONFIG) as memory:
         for number in range(ROWS, 2 * ROWS):

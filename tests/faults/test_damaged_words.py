@@ -38,6 +38,7 @@ def change_vector_words(memory: hydramem.Memory, id: str, text: str) -> None:
     memory._opened.vectors.put([ChunkVector(chunk=replace(row, text=text), vector=vector)])
 
 
+@pytest.mark.costly
 def test_a_letter_flipped_in_the_graph_file_is_put_right_from_the_vectors(tmp_path: Path) -> None:
     with hydramem.connect(tmp_path / "store", config=CONFIG) as memory:
         ids = [remember(memory, number) for number in range(4)]

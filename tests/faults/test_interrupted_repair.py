@@ -13,6 +13,7 @@ from hydramem.storage.vector_rows import Vector
 from tests.engines import DISK_ENGINE  # noqa: F401 -- these tests run on both engines
 from tests.faults.stores import CONFIG, killed_store, remember, sentence
 
+pytestmark = pytest.mark.costly
 ROWS = 4
 
 

@@ -35,7 +35,7 @@ def measured(case: str, folder: Path, times: int) -> dict[str, float]:
 
 
 def test_single_writes_leave_memory_descriptors_and_recall_as_they_were(tmp_path: Path) -> None:
-    found = measured("writes", tmp_path, rounds(200, full=20_000))
+    found = measured("writes", tmp_path, rounds(120, full=20_000))
     assert found["problems"] == 0
     assert found["MB more"] <= MOST_MB
     assert found["descriptors more"] <= SPARE
@@ -43,7 +43,7 @@ def test_single_writes_leave_memory_descriptors_and_recall_as_they_were(tmp_path
 
 
 def test_openings_leave_memory_descriptors_and_threads_as_they_were(tmp_path: Path) -> None:
-    found = measured("openings", tmp_path, rounds(30, full=500))
+    found = measured("openings", tmp_path, rounds(20, full=500))
     assert found["MB more"] <= MOST_MB
     assert found["descriptors more"] <= SPARE
     assert found["threads more"] <= MORE_THREADS

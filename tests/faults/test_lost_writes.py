@@ -44,6 +44,7 @@ def test_a_killed_store_opens_whole(killed: Path) -> None:
         assert memory.doctor().healthy
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize("damage", ["deleted", "emptied"])
 def test_a_store_whose_log_is_gone_is_refused_and_nothing_is_lost(killed: Path, damage: str) -> None:
     log = log_of(killed / "graph")
@@ -105,6 +106,7 @@ def test_a_command_says_that_the_graph_is_gone(killed: Path, capsys: pytest.Capt
     assert "the graph is gone or empty" in capsys.readouterr().err
 
 
+@pytest.mark.costly
 @pytest.mark.skipif(DISK_ENGINE != "ladybug", reason="Kuzu's log has no checksums")
 def test_the_command_names_the_way_out_of_a_damaged_log_and_takes_it(
     killed: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch

@@ -54,14 +54,20 @@ def killed(original: Path, tmp_path: Path) -> Path:
     return Path(shutil.copytree(original, tmp_path / "store"))
 
 
-@pytest.fixture
-def closed(killed: Path) -> Path:
+@pytest.fixture(scope="module")
+def closed_original(original: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A store that was closed."""
-    with hydramem.connect(killed, config=CONFIG) as memory:
+    folder = Path(shutil.copytree(original, tmp_path_factory.mktemp("closed") / "store"))
+    with hydramem.connect(folder, config=CONFIG) as memory:
         memory.relate("Ada", "works for", "Acme")
         memory.curate("memory", [hydramem.CuratedChange(action="add", content="Ada prefers tea.")])
         memory.recall(sentence(1))
-    return killed
+    return folder
+
+
+@pytest.fixture
+def closed(closed_original: Path, tmp_path: Path) -> Path:
+    return Path(shutil.copytree(closed_original, tmp_path / "store"))
 
 
 def read_all(memory: hydramem.Memory) -> None:
@@ -91,6 +97,7 @@ WRITES: dict[str, Callable[[hydramem.Memory], object]] = {
 }
 
 
+@pytest.mark.costly
 def test_a_store_is_read_and_writes_are_refused(closed: Path, tmp_path: Path) -> None:
     before = hashes(closed)
     with unwritable(closed) as folder, hydramem.connect(folder, config=CONFIG) as memory:
