@@ -23,15 +23,8 @@ def test_a_file_overrides_defaults_and_the_environment_overrides_the_file(tmp_pa
     assert (config.search.candidates, config.search.damping) == (7, 0.6)
     assert config.server.ingest_roots == ("a", "b")
     assert config.storage == Config().storage
-
-
-def test_the_environment_reaches_nested_keys_and_lists():
-    config = load_config(
-        environment={
-            "HYDRAMEM_LLM_ROLES_VERIFY_MODEL": "small",
-            "HYDRAMEM_SERVER_ALLOWED_HOSTS": "[one, two]",
-        }
-    )
+    nested = {"HYDRAMEM_LLM_ROLES_VERIFY_MODEL": "small", "HYDRAMEM_SERVER_ALLOWED_HOSTS": "[one, two]"}
+    config = load_config(environment=nested)
     assert config.llm.roles.verify.model == "small"
     assert config.server.allowed_hosts == ("one", "two")
 
@@ -47,7 +40,6 @@ def test_without_a_file_it_is_the_defaults_and_variables_that_name_no_key_are_le
         ("serach: {}", "serach: no such key"),
         ("search: {candidate: 3}", "search.candidate: no such key"),
         ("search: {candidates: many}", "search.candidates: .*'many'"),
-        ("search: {candidates: '3'}", "search.candidates"),
         ("search: {candidates: true}", "search.candidates"),
         ("search: {traversal: sideways}", "search.traversal"),
         ("llm: {roles: {verify: {modle: x}}}", "llm.roles.verify.modle: no such key"),
@@ -118,11 +110,9 @@ def test_no_key_holds_a_secret():
             True,
             "always",
         ),
-        ("sharing: {enabled: false, background: always}\n", False, "always"),
-        ("{sharing: {background: always}}\n", True, "always"),
+        ("{sharing: {enabled: false, background: always}}\n", False, "always"),
         ('"sharing":\n  background: always\n', True, "always"),
         ("defaults: &own\n  background: always\nsharing: *own\n", True, "always"),
-        ("# sharing: off\n", True, "asked"),
         ("sharing:\n  background: nonsense\n", True, "asked"),  # for `load_config` to report
     ],
 )

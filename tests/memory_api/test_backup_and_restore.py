@@ -1,10 +1,6 @@
-"""A memory saved and brought back: while others write, by command, and where the store is damaged."""
+"""A memory saved and brought back: by a call, by a command, and where the store is damaged."""
 
 import json
-import os
-import subprocess
-import sys
-import threading
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -15,7 +11,6 @@ from hydramem.cli.main import run
 from hydramem.core.config import Config, EmbeddingConfig, MemoryConfig, StorageConfig
 from hydramem.core.errors import InvalidInputError, StorageError, StoreBusyError
 from hydramem.core.inputs import CuratedChange
-from hydramem.ingest.memories.memory_input import MemoryInput
 from hydramem.storage.schema import CHUNK
 from tests.engines import DISK_ENGINE
 
@@ -76,43 +71,6 @@ def test_a_folder_that_is_not_there_is_not_made(shared: hydramem.Memory, tmp_pat
     assert Path(shared.backup(to=str(tmp_path / "there")).file).parent == (tmp_path / "there").resolve()
 
 
-@pytest.mark.slow
-def test_it_is_of_one_moment_while_others_write(memory: hydramem.Memory, tmp_path: Path) -> None:
-    stop, failed = threading.Event(), list[BaseException]()
-
-    def write() -> None:
-        number = 0
-        while not stop.is_set():
-            try:
-                sides = [MemoryInput(text=f"Pair {number} {side}.") for side in ("left", "right")]
-                memory.remember_many(sides)
-            except BaseException as error:  # noqa: BLE001  # the test says which
-                failed.append(error)
-                return
-            number += 1
-
-    thread = threading.Thread(target=write)
-    thread.start()
-    try:
-        made = [memory.backup(to=str(tmp_path / f"{number}.tar.gz")).file for number in range(3)]
-    finally:
-        stop.set()
-        thread.join()
-    assert not failed
-    sizes = []
-    for number, file in enumerate(made):
-        (tmp_path / f"copy{number}").mkdir()
-        with hydramem.connect(tmp_path / f"copy{number}", config=CONFIG) as copy:
-            copy.restore(file)
-            found = {text for text in texts(copy) if text.startswith("Pair")}
-            assert copy.doctor().healthy
-        sizes.append(len(found))
-        # No pair is torn, and none is left out of the middle.
-        whole = {f"Pair {n} {side}." for n in range(len(found) // 2) for side in ("left", "right")}
-        assert found == whole
-    assert sizes == sorted(sizes)
-
-
 @pytest.mark.costly
 def test_what_cannot_be_restored_leaves_the_memory_open(shared: hydramem.Memory, tmp_path: Path) -> None:
     before = texts(shared)
@@ -141,36 +99,29 @@ def test_a_memory_without_files_says_so(tmp_path: Path) -> None:
     assert not (tmp_path / "x").exists()
 
 
-@pytest.mark.slow
-def test_the_command_restores_a_damaged_store(memory: hydramem.Memory, tmp_path: Path) -> None:
+@pytest.mark.costly
+def test_the_command_restores_a_damaged_store_or_into_an_empty_folder(
+    memory: hydramem.Memory,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
     made, store = memory.backup(to=str(tmp_path)).file, memory.folder
-    command = [sys.executable, "-m", "hydramem", "--store", str(store), "restore", made, "--json"]
-
-    def shell() -> subprocess.CompletedProcess[str]:
-        return subprocess.run(command, capture_output=True, text=True, env=os.environ | SETTINGS, timeout=60)
-
-    assert f"process {os.getpid()}" in shell().stderr
     memory.close()
     for file in (store / "graph").glob("*.db"):
         file.write_bytes(b"gone")
     with pytest.raises(StorageError):
         hydramem.connect(store, config=CONFIG)
-    done = json.loads(shell().stdout)
-    assert Path(done["aside"]).is_dir() and done["vectors"] > 0
-    with hydramem.connect(store, config=CONFIG) as back:
-        assert texts(back) == {"Ada moved billing to MySQL."}
-
-
-@pytest.mark.costly
-def test_the_command_restores_into_an_empty_folder(
-    shared: hydramem.Memory,
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    capsys: pytest.CaptureFixture[str],
-) -> None:
     for name, value in SETTINGS.items():
         monkeypatch.setenv(name, value)
-    assert run(("--store", str(tmp_path / "new"), "restore", shared.backup().file, "--json")) == 0
-    out, err = capsys.readouterr()
+    asides = []
+    for folder in (store, tmp_path / "new"):
+        assert run(("--store", str(folder), "restore", made, "--json")) == 0
+        out, err = capsys.readouterr()
+        done = json.loads(out)
+        asides.append(done["aside"])
+        assert done["vectors"] > 0 and (folder / "curated").is_dir()
+        with hydramem.connect(folder, config=CONFIG) as back:
+            assert texts(back) == {"Ada moved billing to MySQL."}
     assert err == ""  # no word of vectors that are gone: they are made anew
-    assert json.loads(out)["aside"] is None and (tmp_path / "new" / "curated").is_dir()
+    assert Path(asides[0]).is_dir() and asides[1] is None

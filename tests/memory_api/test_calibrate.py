@@ -1,27 +1,17 @@
 """Calibration over a whole memory: reviews in, weights that serve what comes next, a no that lasts."""
 
 import json
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 import hydramem
-from hydramem.core.config import Config, EmbeddingConfig, StorageConfig
 from hydramem.core.errors import InvalidInputError
 from hydramem.verification.first_stage.weights import DEFAULT
-from tests.engines import ENGINE
 
-CONFIG = Config(storage=StorageConfig(graph=ENGINE), embedding=EmbeddingConfig(model="hash"))  # type: ignore[arg-type]
 NAMES = ["Ada", "Ben", "Cleo", "Dan", "Eva", "Finn", "Gus", "Hana", "Ivo", "Jana"]
 HOUSES = ["Stone", "Rivera", "Okafor", "Lindt", "Marsh", "Novak"]
 PEOPLE = [f"{first} {last}" for last in HOUSES for first in NAMES]
-
-
-@pytest.fixture
-def memory(tmp_path: Path) -> Iterator[hydramem.Memory]:
-    with hydramem.connect(tmp_path / "store", config=CONFIG) as memory:
-        yield memory
 
 
 def told(folder: Path, people: list[str], name: str = "people.md") -> Path:

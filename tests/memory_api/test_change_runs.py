@@ -1,22 +1,10 @@
 """The audit as a list of runs: found by who, when and what, and undone."""
 
-from pathlib import Path
-
 import pytest
 
 import hydramem
-from hydramem.core.config import Config, EmbeddingConfig, StorageConfig
 from hydramem.core.errors import InvalidInputError
 from hydramem.core.time import now
-from tests.engines import ENGINE
-
-CONFIG = Config(storage=StorageConfig(graph=ENGINE), embedding=EmbeddingConfig(model="hash"))  # type: ignore[arg-type]
-
-
-@pytest.fixture
-def memory(tmp_path: Path) -> hydramem.Memory:
-    with hydramem.connect(tmp_path / "store", config=CONFIG) as memory:
-        yield memory
 
 
 def test_a_run_is_found_and_undone(memory: hydramem.Memory) -> None:

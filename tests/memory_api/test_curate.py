@@ -1,27 +1,17 @@
 """Curating relations on a real store: what a read of another time answers, against a plain model."""
 
 import random
-from collections.abc import Iterator
 from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
 
 import hydramem
-from hydramem.core.config import Config, StorageConfig
 from hydramem.core.errors import InvalidInputError, NotFoundError
 from hydramem.core.time import now
-from hydramem.llm.hash_embedder import HashEmbedder
-from tests.engines import DISK_ENGINE, ENGINE
+from tests.engines import DISK_ENGINE
 
 COMPANIES = ("Acme", "Beta", "Cyan")
-
-
-@pytest.fixture
-def memory(tmp_path: Path, request: pytest.FixtureRequest) -> Iterator[hydramem.Memory]:
-    config = Config(storage=StorageConfig(graph=getattr(request, "param", ENGINE)))
-    with hydramem.connect(tmp_path, config=config, embedder=HashEmbedder()) as memory:
-        yield memory
 
 
 class Model:
@@ -138,6 +128,7 @@ def test_what_was_taken_out_on_purpose_stays_out_until_somebody_says_so(memory: 
     assert memory.relations("Ada Lovelace", type="leads") == ()
     memory.forget([kept.id])
     memory.revive([kept.id])
+    assert [entry.operation for entry in memory.history(kept.id).entries] == ["remember", "forget", "revive"]
     assert memory.relations("Ada Lovelace", type="leads") == ()
     assert memory.unrelate("Ada Lovelace", "leads", "Billing") == ()
     back = memory.relate("Ada Lovelace", "leads", "Billing")
@@ -217,6 +208,9 @@ def test_the_history_of_a_relation_that_was_asserted(memory: hydramem.Memory) ->
     then = first.relation.recorded_at
     (version,) = memory.relations("Ada", known_at=then)
     assert memory.history(version.id) == told
+    for id in ("c_nowhere", "r_nowhere", "", "\ud800", "r_'; DROP"):
+        with pytest.raises(NotFoundError):
+            memory.history(id)
 
 
 def test_a_document_of_another_time_and_its_history(memory: hydramem.Memory, tmp_path: Path) -> None:
@@ -244,13 +238,3 @@ def test_a_document_of_another_time_and_its_history(memory: hydramem.Memory, tmp
     memory.forget([old.document.id])
     assert memory.documents() == memory.documents(known_at=before) == ()
     assert [row.id for row in memory.documents(known_at=then)] == [old.document.id]
-
-
-def test_the_history_of_a_memory_and_of_nothing(memory: hydramem.Memory) -> None:
-    kept = memory.remember("Ada Lovelace leads Billing.")
-    memory.forget([kept.id])
-    memory.revive([kept.id])
-    assert [entry.operation for entry in memory.history(kept.id).entries] == ["remember", "forget", "revive"]
-    for id in ("c_nowhere", "r_nowhere", "", "\ud800", "r_'; DROP"):
-        with pytest.raises(NotFoundError):
-            memory.history(id)

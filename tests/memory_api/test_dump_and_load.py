@@ -20,19 +20,15 @@ from hydramem.core.errors import InvalidInputError, NotFoundError
 from hydramem.server import http_server as server
 from hydramem.storage.write import Write
 from tests import ROOT
-from tests.engines import DISK_ENGINE, ENGINE
+from tests.engines import DISK_ENGINE
 from tests.storage.exchange.stores import Store
 from tests.storage.rows import chunk, entity, mention
 
 OTHER = "kuzu" if DISK_ENGINE == "ladybug" else "ladybug"
-
-
-def settings(engine: str) -> Config:
-    storage = StorageConfig(graph=engine, buffer_pool_mb=256, max_db_gb=8)  # type: ignore[arg-type]
-    return Config(storage=storage, embedding=EmbeddingConfig(model="hash"))
-
-
-CONFIG = settings(DISK_ENGINE)
+CONFIG = Config(
+    storage=StorageConfig(graph=DISK_ENGINE, buffer_pool_mb=256, max_db_gb=8),  # type: ignore[arg-type]
+    embedding=EmbeddingConfig(model="hash"),
+)
 TEXT = """# Billing
 
 Ada Lovelace leads the billing team in Hall 3. The billing service runs on MySQL.
@@ -54,12 +50,6 @@ def fill(memory: hydramem.Memory, folder: Path) -> None:
     with memory.session("talk"):
         memory.recall("who leads billing?")
     memory.drain()
-
-
-@pytest.fixture
-def memory(tmp_path: Path) -> Iterator[hydramem.Memory]:
-    with hydramem.connect(tmp_path / "store", config=settings(ENGINE)) as memory:
-        yield memory
 
 
 @pytest.fixture

@@ -6,54 +6,18 @@ from pathlib import Path
 import pytest
 
 import hydramem
-from hydramem.core.config import Config
+from hydramem.core.config import LimitsConfig
 from hydramem.core.errors import InvalidInputError, NotFoundError
-from hydramem.core.settings.config_loading import load_config
 from hydramem.core.time import now
-from hydramem.operations import OPERATIONS, call
 from hydramem.storage.schema import CHUNK, ENTITY, MENTIONS, RELATES
-from tests.engines import DISK_ENGINE, ENGINE
-
-
-def settings(engine: str, **more: str) -> Config:
-    return load_config(
-        environment={"HYDRAMEM_STORAGE_GRAPH": engine, "HYDRAMEM_EMBEDDING_MODEL": "hash", **more}
-    )
-
-
-@pytest.fixture
-def memory(tmp_path: Path) -> Iterator[hydramem.Memory]:
-    config = settings(ENGINE, HYDRAMEM_LIMITS_MEMORIES="2", HYDRAMEM_LIMITS_DOCUMENT_MB="1")
-    with hydramem.connect(tmp_path / "store", config=config) as memory:
-        yield memory
+from tests.engines import DISK_ENGINE
+from tests.memory_api.conftest import settings
 
 
 def graph(memory: hydramem.Memory) -> tuple[object, ...]:
     """Return what a person sees of the entities and relations."""
     entities = sorted(memory.entities(limit=1000), key=lambda row: row.id)
     return tuple(entities), {(row.id, row.evidence) for row in memory.relations(limit=1000)}
-
-
-def test_merge_and_split_and_what_is_found_in_between(memory: hydramem.Memory) -> None:
-    for text in ("Ada leads Kestrel.", "Ada Lovelace leads Kestrel.", "Ada Lovelace met Charles Babbage."):
-        memory.remember(text, source=text)
-    before = graph(memory)
-    gone, kept = memory.entity("Ada Lovelace").entity, memory.entity("Ada").entity
-    done = memory.merge("Ada", ["Ada Lovelace"], reason="one person")
-    assert done.run is not None
-    told = memory.history(gone.id)
-    assert (told.kind, told.text, told.entries[-1].reason) == ("entity", "Ada Lovelace", "one person")
-    assert {each.field: each.after for each in told.entries[-1].fields}["metadata"] == (
-        f'{{"merged_into": "{kept.id}"}}'
-    )
-    assert {row.subject for row in memory.relations("Ada Lovelace")} == {"Ada"}
-    assert memory.path("Ada Lovelace", "Charles Babbage").found
-    assert {change.run for change in memory.history(done.entity.id).entries[-1:]} == {done.run}
-    assert memory.doctor().healthy
-    memory.split(done.run)
-    assert graph(memory) == before
-    assert memory.doctor().healthy
-    assert not memory.entity("Ada Lovelace").created
 
 
 def rows(memory: hydramem.Memory) -> list[object]:
@@ -105,9 +69,11 @@ def test_a_merge_lasts(tmp_path: Path) -> None:
     config = settings(DISK_ENGINE)
     with hydramem.connect(tmp_path, config=config) as memory:
         memory.remember("Ada leads Kestrel. Ada Lovelace leads Falcon.")
-        before = graph(memory)
-        memory.merge("Ada", ["Ada Lovelace"])
-        between = graph(memory)
+        before, gone = graph(memory), memory.entity("Ada Lovelace").entity
+        memory.merge("Ada", ["Ada Lovelace"], reason="one person")
+        told, between = memory.history(gone.id), graph(memory)
+        assert (told.kind, told.text, told.entries[-1].reason) == ("entity", "Ada Lovelace", "one person")
+        assert memory.path("Ada Lovelace", "Falcon").found
     with hydramem.connect(tmp_path, config=config) as memory:
         assert graph(memory) == between
         assert not memory.entity("Ada Lovelace").created
@@ -144,26 +110,6 @@ def test_projects_keep_to_themselves(memory: hydramem.Memory) -> None:
     assert memory.scopes(project="b") == ()
 
 
-def test_scopes_are_a_tree_that_can_be_moved(memory: hydramem.Memory) -> None:
-    memory.remember("Alpha one.", scope="/projects/alpha", categories=["db"])
-    memory.remember("Alphabet two.", scope="/projects/alphabet")
-    assert [row.path for row in memory.scopes("/projects")] == [
-        "/projects",
-        "/projects/alpha",
-        "/projects/alphabet",
-    ]
-    assert memory.scopes("/projects", depth=0)[0].memories == 2
-    assert memory.move("/projects/alpha/", "/old/alpha", reason="done").chunks == 1
-    (row,) = memory.scopes("/old/alpha")
-    assert (row.memories, row.own, row.categories) == (1, 1, ("db",))
-    assert [hit.text for hit in memory.recall("Alpha one", scope="/old").hits] == ["Alpha one."]
-    assert memory.recall("Alpha one", scope="/projects/alpha").hits == ()
-    with pytest.raises(InvalidInputError):
-        memory.move("/projects", "no path", reason="done")
-    with pytest.raises(InvalidInputError):
-        memory.scopes(depth=-1)
-
-
 def test_what_is_meant_is_forgotten_once_it_was_looked_at(memory: hydramem.Memory) -> None:
     memory.remember("At the root.", scope="/")
     id = memory.remember("In the scope.", scope="/x").id
@@ -181,24 +127,16 @@ def test_what_is_meant_is_forgotten_once_it_was_looked_at(memory: hydramem.Memor
         memory.forget(["c_nowhere"], dry_run=True)
 
 
-def test_an_agent_cannot_verify(memory: hydramem.Memory) -> None:
-    id = memory.remember("Ada leads Kestrel.").id
-    promote = next(row for row in OPERATIONS if row.name == "promote")
-    given = {"ids": [id], "reason": "sure", "layer": "verified"}
-    with pytest.raises(InvalidInputError, match="an agent may promote to shared"):
-        call(memory, promote, given, actor="mcp")
-    call(memory, promote, given, actor="cli")
-    assert [(row.id, row.layer) for row in memory.memories()] == [(id, "verified")]
-
-
-def test_stats_says_how_limits_stand(memory: hydramem.Memory, tmp_path: Path) -> None:
+def test_stats_says_how_limits_stand(tmp_path: Path) -> None:
     (tmp_path / "page.md").write_text("x" * 1000)
-    memory.ingest(tmp_path / "page.md")
-    for number in range(3):
-        done = memory.remember(f"Memory number {number} of another kind {number}{number}.")
-        assert ("limits.memories" in " ".join(done.notes)) == (number == 2)
-    memory.remember("Gone by now.", expires_at="2020-01-01")
-    stats = memory.stats()
+    config = settings(limits=LimitsConfig(memories=2, document_mb=1))
+    with hydramem.connect(tmp_path / "store", config=config) as memory:
+        memory.ingest(tmp_path / "page.md")
+        for number in range(3):
+            done = memory.remember(f"Memory number {number} of another kind {number}{number}.")
+            assert ("limits.memories" in " ".join(done.notes)) == (number == 2)
+        memory.remember("Gone by now.", expires_at="2020-01-01")
+        stats = memory.stats()
     by_limit = {use.limit: use for use in stats.limits}
     assert (by_limit["memories"].used, by_limit["memories"].over) == (4, True)
     assert by_limit["document_mb"].used == pytest.approx(0.001)
@@ -230,3 +168,62 @@ def test_entities_of_another_time(memory: hydramem.Memory) -> None:
     assert names(as_of="2022-06-01", offset=3) == set()
     (ada,) = memory.entities(as_of="2022-06-01", containing="ada l")
     assert ada.mention_count == 1
+
+
+@pytest.fixture(scope="module")
+def billing(tmp_path_factory: pytest.TempPathFactory) -> Iterator[hydramem.Memory]:
+    with hydramem.connect(tmp_path_factory.mktemp("store"), config=settings()) as billing:
+        billing.entity("Ada Lovelace", type="person", aliases=["Countess"])
+        billing.entity("billing", type="service")
+        billing.remember("Ada Lovelace leads billing.", entities=["Ada Lovelace", "billing"])
+        billing.remember("The tide was high.")
+        billing.relate("Ada Lovelace", "leads", "billing", valid_from="2024-01-01")
+        billing.relate("billing", "uses", "Oracle", valid_from="2024-01-01")
+        billing.unrelate("billing", "uses", "Oracle", ended="2025-01-01")
+        billing.relate("billing", "hosted_in", "Mars")
+        billing.unrelate("billing", "hosted_in", "Mars", reason="never true")
+        yield billing
+
+
+def test_an_entity_is_listed_by_its_id(billing: hydramem.Memory) -> None:
+    ada = next(row for row in billing.entities() if row.name == "Ada Lovelace")
+    assert billing.entities(containing=ada.id) == (ada,)
+    assert billing.entities(containing=ada.id, as_of="2026-01-01")[0].name == "Ada Lovelace"
+    assert billing.entities(containing=ada.id, type="service") == ()
+    assert billing.entities(containing=ada.id[:-1]) == (), "a whole id only"
+
+
+def test_memories_are_listed_by_the_entity_that_they_mention(billing: hydramem.Memory) -> None:
+    for name in ("Countess", "Ada Lovelace", billing.entities(containing="Ada")[0].id):
+        assert [row.text for row in billing.memories(entity=name)] == ["Ada Lovelace leads billing."]
+    with pytest.raises(NotFoundError):
+        billing.memories(entity="Nobody")
+
+
+def test_relations_in_any_state_are_listed_at_any_time(billing: hydramem.Memory) -> None:
+    def kinds(**filters: object) -> set[str]:
+        return {row.type for row in billing.relations("billing", **filters)}
+
+    assert kinds() == {"leads"}
+    assert kinds(states=["active", "superseded"]) == {"leads", "uses"}
+    assert kinds(states=["archived"]) == {"hosted_in", "uses"}, "what was never true, and an earlier version"
+    assert kinds(as_of="2024-06-01") == {"leads", "uses"}
+    assert {row.type for row in billing.relations(states=["archived"])} == {"hosted_in", "uses"}
+    with pytest.raises(InvalidInputError):
+        billing.relations(states=["gone"])
+
+
+def test_the_graph_shows_relations_of_the_past_with_their_times(billing: hydramem.Memory) -> None:
+    def edges(**filters: object) -> dict[str, hydramem.GraphEdge]:
+        return {edge.type: edge for edge in billing.graph("billing", depth=1, chunks=False, **filters).edges}
+
+    assert edges().keys() == {"leads"}
+    assert edges(as_of="2024-06-01").keys() == {"leads", "uses"}
+    shown = edges(states=["active", "superseded"])
+    assert shown.keys() == {"leads", "uses"}
+    assert (shown["uses"].valid_from.year, shown["uses"].valid_to.year) == (2024, 2025)
+    assert edges(states=["archived"])["hosted_in"].state == "archived"
+    with pytest.raises(InvalidInputError, match="states, as_of"):
+        billing.graph("billing", states=["active"], as_of="2024-06-01")
+    with pytest.raises(InvalidInputError, match="also"):
+        billing.graph("billing", also=["x"] * 1001)

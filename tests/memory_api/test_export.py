@@ -1,7 +1,7 @@
 """A project goes out as a vault and comes back the same; what a person edited in it stays."""
 
 import json
-from collections.abc import Iterator
+from operator import attrgetter
 from pathlib import Path
 
 import networkx
@@ -9,18 +9,10 @@ import pytest
 
 import hydramem
 from hydramem import ImportCounts, InvalidInputError
-from hydramem.core.settings.config_loading import load_config
-from tests.engines import ENGINE
 from tests.ingest.imports.conftest import content
+from tests.memory_api.conftest import settings
 
-ENVIRONMENT = {"HYDRAMEM_STORAGE_GRAPH": ENGINE, "HYDRAMEM_EMBEDDING_MODEL": "hash"}
 ODD = 'She said: "no"\n---\nkey: [[x]] \u2028 | # ]] \x85 Москва 東京 🐙 \\ end'
-
-
-@pytest.fixture
-def memory(tmp_path: Path) -> Iterator[hydramem.Memory]:
-    with hydramem.connect(tmp_path / "store", config=load_config(environment=ENVIRONMENT)) as opened:
-        yield opened
 
 
 def fill(memory: hydramem.Memory) -> None:
@@ -57,82 +49,79 @@ def fill(memory: hydramem.Memory) -> None:
     memory.capture("monday", [hydramem.SaidTurn(author="user", text="A turn stays here.")])
 
 
-def kept(memory: hydramem.Memory) -> dict[str, object]:
+FIELDS = """id text kind scope source author categories keywords summary importance confidence event_type
+    happened_at expires_at private metadata times.valid_from"""
+
+
+def kept(memory: hydramem.Memory) -> list[list[str]]:
     """Return what a vault holds of a project."""
-    rows = memory.memories(kinds=["note", "fact", "event"], limit=1000)
-    names = ("text", "kind", "scope", "source", "author", "categories", "keywords", "summary", "importance")
-    more = ("confidence", "event_type", "happened_at", "expires_at", "private")
-    return {
-        "memories": sorted(
-            [row.id, *(str(getattr(row, name)) for name in (*names, *more)), str(row.times.valid_from)]
-            for row in rows
-        ),
-        "metadata": {row.id: dict(row.metadata) for row in rows},
-        "entities": sorted((row.name, row.type, row.aliases, row.description) for row in memory.entities()),
-        "relations": sorted(
-            (row.subject, row.type, row.object, row.confidence, str(row.valid_from))
-            for row in memory.relations()
-        ),
-    }
+    memories = memory.memories(kinds=["note", "fact", "event"])
+    entities = [(row.name, row.type, row.aliases, row.description) for row in memory.entities()]
+    relations = [
+        (row.subject, row.type, row.object, row.confidence, row.valid_from) for row in memory.relations()
+    ]
+    return [
+        sorted(map(str, rows)) for rows in (map(attrgetter(*FIELDS.split()), memories), entities, relations)
+    ]
 
 
-def test_a_vault_read_into_another_store_is_the_same_and_into_its_own_changes_nothing(
-    memory: hydramem.Memory, tmp_path: Path
-) -> None:
+@pytest.fixture
+def vault(memory: hydramem.Memory, tmp_path: Path) -> Path:
+    """A vault of a memory, which is filled for it."""
     fill(memory)
     done = memory.export_memories(str(tmp_path / "vault"))
     assert (done.memories, done.kept, done.removed) == (3, (), 0)
     assert done.relations == len(memory.relations()) >= 2
+    return tmp_path / "vault"
+
+
+def test_a_vault_read_into_another_store_is_the_same_and_into_its_own_changes_nothing(
+    memory: hydramem.Memory, vault: Path, tmp_path: Path
+) -> None:
     before = content(memory)
-    again = memory.import_memories(str(tmp_path / "vault"))
+    again = memory.import_memories(str(vault))
     assert (again.format, again.new, again.skipped) == ("hydramem", ImportCounts(), ())
     assert content(memory) == before
-    with hydramem.connect(tmp_path / "other", config=load_config(environment=ENVIRONMENT)) as other:
-        came = other.import_memories(str(tmp_path / "vault"))
+    with hydramem.connect(tmp_path / "other", config=settings()) as other:
+        came = other.import_memories(str(vault))
         assert (came.new.memories, came.skipped) == (3, ())
         assert kept(other) == kept(memory)
-        assert other.import_memories(str(tmp_path / "vault")).new == ImportCounts()
+        assert other.import_memories(str(vault)).new == ImportCounts()
         other.export_memories(str(tmp_path / "second"))
     for part in ("memories", "entities"):
         first, second = (
-            {file.name: file.read_text() for file in (tmp_path / name / part).iterdir()}
-            for name in ("vault", "second")
+            {file.name: file.read_text() for file in (folder / part).iterdir()}
+            for folder in (vault, tmp_path / "second")
         )
         assert first == second
 
 
-def test_links_lead_to_notes_that_are_there(memory: hydramem.Memory, tmp_path: Path) -> None:
-    fill(memory)
-    memory.export_memories(str(tmp_path / "vault"))
-    notes = {file.stem: file.read_text() for file in (tmp_path / "vault" / "entities").iterdir()}
+def test_links_lead_to_notes_that_are_there(memory: hydramem.Memory, vault: Path) -> None:
+    notes = {file.stem: file.read_text() for file in (vault / "entities").iterdir()}
     assert len(notes) == len(memory.entities())
     assert "- lives_in [[Oslo]]" in notes["Ada"]
     assert "- knows [[C-C++ 2]]" in notes["Ada"] or "- knows [[C-C++]]" in notes["Ada"]
-    (led,) = (tmp_path / "vault" / "memories").glob("Ada leads*.md")
+    (led,) = (vault / "memories").glob("Ada leads*.md")
     assert '"[[Ada]]"' in led.read_text()
 
 
-def test_what_a_person_edited_stays_and_comes_in(memory: hydramem.Memory, tmp_path: Path) -> None:
-    fill(memory)
-    memory.export_memories(str(tmp_path / "vault"))
-    (note,) = (tmp_path / "vault" / "memories").glob("Ada leads*.md")
+def test_what_a_person_edited_stays_and_comes_in(memory: hydramem.Memory, vault: Path) -> None:
+    (note,) = (vault / "memories").glob("Ada leads*.md")
     note.write_text(note.read_text().replace("leads the billing team", "leads the payments team"))
-    (tmp_path / "vault" / ".obsidian").mkdir()
-    done = memory.export_memories(str(tmp_path / "vault"))
+    (vault / ".obsidian").mkdir()
+    done = memory.export_memories(str(vault))
     assert done.kept == (f"memories/{note.name}",)
     assert "payments" in note.read_text()
-    came = memory.import_memories(str(tmp_path / "vault"))
+    came = memory.import_memories(str(vault))
     assert came.new == ImportCounts(memories=1)
     texts = {row.text for row in memory.memories()}
     assert "Ada leads the payments team." in texts
     assert "Ada leads the billing team." not in texts
-    assert memory.import_memories(str(tmp_path / "vault")).new == ImportCounts()
+    assert memory.import_memories(str(vault)).new == ImportCounts()
 
 
-def test_front_matter_that_an_editor_wrote_anew_is_read(memory: hydramem.Memory, tmp_path: Path) -> None:
-    fill(memory)
-    memory.export_memories(str(tmp_path / "vault"))
-    (note,) = (tmp_path / "vault" / "memories").glob("MySQL*.md")
+def test_front_matter_that_an_editor_wrote_anew_is_read(memory: hydramem.Memory, vault: Path) -> None:
+    (note,) = (vault / "memories").glob("MySQL*.md")
     head, _, body = note.read_text().removeprefix("---\n").partition("---\n")
     fields = {line.partition(": ")[0]: json.loads(line.partition(": ")[2]) for line in head.splitlines()}
     fields["happened_at"] = "2025-02-03T00:00:00"
@@ -141,22 +130,18 @@ def test_front_matter_that_an_editor_wrote_anew_is_read(memory: hydramem.Memory,
         for key, value in fields.items()
     ]
     note.write_bytes("\r\n".join(["---", *lines, "---", body]).encode())
-    done = memory.import_memories(str(tmp_path / "vault"))
+    done = memory.import_memories(str(vault))
     assert (done.new, done.skipped) == (ImportCounts(), ())
     note.write_text("no front matter")
-    assert [each.place for each in memory.import_memories(str(tmp_path / "vault")).skipped] == [
-        f"memories/{note.name}"
-    ]
+    assert [each.place for each in memory.import_memories(str(vault)).skipped] == [f"memories/{note.name}"]
 
 
-def test_notes_of_what_is_gone_are_removed(memory: hydramem.Memory, tmp_path: Path) -> None:
-    fill(memory)
-    memory.export_memories(str(tmp_path / "vault"))
+def test_notes_of_what_is_gone_are_removed(memory: hydramem.Memory, vault: Path) -> None:
     (row,) = [row for row in memory.memories() if row.text.startswith("MySQL")]
     memory.forget([row.id])
-    done = memory.export_memories(str(tmp_path / "vault"))
+    done = memory.export_memories(str(vault))
     assert (done.removed, done.memories) == (1, 2)
-    assert not list((tmp_path / "vault" / "memories").glob("MySQL*.md"))
+    assert not list((vault / "memories").glob("MySQL*.md"))
 
 
 def test_a_folder_that_is_not_ours_is_refused_and_left(memory: hydramem.Memory, tmp_path: Path) -> None:
@@ -166,14 +151,9 @@ def test_a_folder_that_is_not_ours_is_refused_and_left(memory: hydramem.Memory, 
     (tmp_path / "linked").mkdir()
     (tmp_path / "linked" / ".hydramem-vault.json").write_text("{}")
     (tmp_path / "linked" / "memories").symlink_to(tmp_path / "mine")
-    for place in (
-        tmp_path / "mine",
-        tmp_path / "linked",
-        tmp_path / "store" / "vault",
-        tmp_path / "mine" / "note.md",
-    ):
+    for place in ("mine", "linked", "store/vault", "mine/note.md"):
         with pytest.raises(InvalidInputError):
-            memory.export_memories(str(place))
+            memory.export_memories(str(tmp_path / place))
     assert [file.name for file in (tmp_path / "mine").iterdir()] == ["note.md"]
 
 
@@ -202,7 +182,7 @@ def test_a_later_relation_of_a_vault_ends_the_one_that_is_stored(
     memory.relate("Ada", "works_for", "Acme", valid_from="2024-05-01")
     memory.relate("Grace", "works_for", "Navy", valid_from="2024-05-01")
     memory.export_memories(str(tmp_path / "vault"))
-    with hydramem.connect(tmp_path / "other", config=load_config(environment=ENVIRONMENT)) as other:
+    with hydramem.connect(tmp_path / "other", config=settings()) as other:
         other.relate("Ada", "works_for", "Initech", valid_from="2019-01-01")
         done = other.import_memories(str(tmp_path / "vault"))
         assert (done.new.relations, done.skipped) == (2, ())
@@ -212,14 +192,12 @@ def test_a_later_relation_of_a_vault_ends_the_one_that_is_stored(
         assert other.import_memories(str(tmp_path / "vault")).new == ImportCounts()
 
 
-def test_a_vault_leads_nowhere_else(memory: hydramem.Memory, tmp_path: Path) -> None:
-    fill(memory)
-    memory.export_memories(str(tmp_path / "vault"))
+def test_a_vault_leads_nowhere_else(memory: hydramem.Memory, vault: Path, tmp_path: Path) -> None:
     (tmp_path / "secret.md").write_text("---\nhydramem: memory\n---\nOutside of the vault.\n")
-    (tmp_path / "vault" / "memories" / "link.md").symlink_to(tmp_path / "secret.md")
-    done = memory.import_memories(str(tmp_path / "vault"))
+    (vault / "memories" / "link.md").symlink_to(tmp_path / "secret.md")
+    done = memory.import_memories(str(vault))
     assert [each.place for each in done.skipped] == ["memories/link.md"]
     memories = tmp_path / "vault" / "memories"
     memories.rename(tmp_path / "moved")
     memories.symlink_to(tmp_path / "moved")
-    assert memory.import_memories(str(tmp_path / "vault")).unchanged.memories == 0
+    assert memory.import_memories(str(vault)).unchanged.memories == 0

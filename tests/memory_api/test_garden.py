@@ -3,7 +3,6 @@
 import json
 import re
 import stat
-from collections.abc import Iterator
 from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
@@ -16,7 +15,6 @@ from hydramem import garden
 from hydramem.cli.commands import garden_command
 from hydramem.cli.garden_output import COUNTS, lines
 from hydramem.cli.main import run
-from hydramem.core.config import Config, EmbeddingConfig, StorageConfig
 from hydramem.core.errors import InvalidInputError, NotFoundError, StorageError, StoreBusyError
 from hydramem.core.results.garden_results import (
     Gardened,
@@ -29,20 +27,7 @@ from hydramem.core.row_types import Decision
 from hydramem.garden.night.run_phases import UNFINISHED
 from hydramem.storage.undo.row_images import TABLES
 from tests.engines import DISK_ENGINE, ENGINE
-
-
-def settings(engine: str) -> Config:
-    return Config(storage=StorageConfig(graph=engine), embedding=EmbeddingConfig(model="hash"))  # type: ignore[arg-type]
-
-
-@pytest.fixture
-def memory(tmp_path: Path, request: pytest.FixtureRequest) -> Iterator[hydramem.Memory]:
-    engine = getattr(request, "param", ENGINE)
-    with hydramem.connect(tmp_path / "store", config=settings(engine)) as memory:
-        yield memory
-
-
-on_disk = pytest.mark.parametrize("memory", [DISK_ENGINE], indirect=True)
+from tests.memory_api.conftest import settings
 
 
 def rows(memory: hydramem.Memory) -> dict[str, list[object]]:
@@ -60,7 +45,7 @@ def fill(memory: hydramem.Memory) -> None:
 
 @pytest.mark.engine
 @pytest.mark.costly
-@on_disk
+@pytest.mark.parametrize("memory", [DISK_ENGINE], indirect=True)
 def test_a_planned_night_changes_nothing_and_an_undone_one_has_not_happened(
     memory: hydramem.Memory, tmp_path: Path
 ) -> None:
@@ -144,12 +129,8 @@ def test_a_plan_takes_the_place_of_a_plan_and_of_nothing_else(
             planned.file == str(tmp_path / name) and "hydramem-garden-plan" in Path(planned.file).read_text()
         )
     (notes := tmp_path / "notes.md").write_text("mine")
-    wrong = "cannot be"
-    for place, told in (
-        *((notes, "no plan"), (tmp_path, "a folder that is there")),
-        *(("a\0b", wrong), ("a" * 5000, wrong)),
-    ):
-        with pytest.raises((InvalidInputError, StorageError), match=told):
+    for place in (notes, tmp_path, "a\0b", "a" * 5000):
+        with pytest.raises((InvalidInputError, StorageError), match=r"no plan|is there|cannot be"):
             memory.garden(plan=True, out=str(place))
     assert notes.read_text() == "mine"
 
@@ -232,74 +213,53 @@ def test_a_night_reads_well(shell, monkeypatch: pytest.MonkeyPatch) -> None:
     assert "  supersede nothing to change; 1 memory compared with older ones\n" in status
     code, out, _ = shell("garden", "--plan")
     assert code == 0 and "a plan, made in" in out and "nothing is changed" in out
-    code, out, _ = shell("garden", "--status", "--json")
-    assert code == 0 and '"state": "completed"' in out
-
-
-NIGHT = Gardened(
-    project="notes",
-    run="w_1",
-    started_at=datetime(2025, 5, 1, 3, tzinfo=UTC),
-    seconds=2.0,
-    state="partial",
-    phases=(
-        PhaseReport(phase="merge", state="completed", proposals=1, applied=1, counts={"names_compared": 1}),
-        PhaseReport(
-            phase="prune",
-            state="partial",
-            proposals=9,
-            applied=2,
-            refused=1,
-            standing=3,
-            dropped=1,
-            left=2,
-            counts={"memories_expired": 3, "links_loose": 0},
-            notes=("Not everything was looked at: its time is over.",),
-        ),
-        PhaseReport(phase="review", state="completed", counts={"waiting": 2, "conflict": 1, "relation": 1}),
-    ),
-    changes=tuple(
-        ProposedChange(
-            id=f"p_{n}", phase="prune", action="archive", target="c", text=f"Memory {n}", reason="Old."
-        )
-        for n in range(9)
-    ),
-    refused=(RefusedChange(id="p_9", text="Memory 9", why="c was changed since the plan was made"),),
-)
 
 
 def test_a_night_says_what_became_of_everything_and_what_comes_next() -> None:
-    said = [line for line, _ in lines(NIGHT, verbose=True, most=2)]
-    assert said == [
+    prune = PhaseReport(
+        phase="prune",
+        state="partial",
+        proposals=9,
+        applied=2,
+        refused=1,
+        standing=3,
+        dropped=1,
+        left=2,
+        counts={"memories_expired": 3, "links_loose": 0},
+        notes=("Not everything was looked at: its time is over.",),
+    )
+    old = ProposedChange(id="p", phase="prune", action="archive", target="c", text="A memory", reason="Old.")
+    night = Gardened(
+        project="notes",
+        run="w_1",
+        started_at=datetime(2025, 5, 1, 3, tzinfo=UTC),
+        seconds=2.0,
+        state="partial",
+        phases=(
+            PhaseReport(phase="merge", state="failed", notes=("It broke.",)),
+            prune,
+            PhaseReport(phase="review", state="completed", counts={"waiting": 2, "conflict": 1}),
+        ),
+        changes=(old,) * 9,
+        refused=(RefusedChange(id="p_9", text="Memory 9", why="c was changed since the plan was made"),),
+    )
+    assert [line for line, _ in lines(night, verbose=True, most=1)] == [
         "notes: the run of 2025-05-01 03:00 UTC, done in part, in 2.0 s, run w_1",
-        "  merge     1 change made; 1 pair of names compared",
+        "  merge     failed",
+        "            It broke.",
         "  prune     partial: 9 changes: 2 made, 1 refused, 3 there already, 3 left to the next run; "
         "3 memories have expired",
         "            Not everything was looked at: its time is over.",
-        "  review    2 questions wait for a person, 1 conflict, 1 relation left open",
-        "  archive  Memory 0: Old.",
-        "  archive  Memory 1: Old.",
+        "  review    2 questions wait for a person, 1 conflict",
+        "  archive  A memory: Old.",
         "  and 7 others (--json lists the first 1,000)",
         "  refused  Memory 9: c was changed since the plan was made",
         "  1 change refused, as rows changed: the next run looks again",
         "  to answer 2 questions: hydramem review",
         "  to undo all of it: hydramem undo w_1",
     ]
-    said = [line for line, _ in lines(replace(NIGHT, taken_back=True))]
+    said = [line for line, _ in lines(replace(night, taken_back=True))]
     assert said[0].endswith(", run w_1, undone since") and not any("hydramem undo" in line for line in said)
-
-
-def test_a_phase_that_failed_does_not_say_that_there_was_nothing_to_do() -> None:
-    phases = tuple(
-        PhaseReport(phase=phase, state="failed", notes=("It broke.",)) for phase in ("merge", "review")
-    )
-    said = [line for line, _ in lines(replace(NIGHT, phases=phases), verbose=True)]
-    assert said[1:5] == [
-        "  merge     failed",
-        "            It broke.",
-        "  review    failed",
-        "            It broke.",
-    ]
 
 
 def test_every_count_has_its_words(memory: hydramem.Memory) -> None:
@@ -312,24 +272,16 @@ def test_every_count_has_its_words(memory: hydramem.Memory) -> None:
     assert all(re.fullmatch("[a-z_]+", name) for name in told), "programs read them"
 
 
-def test_the_schedule_is_installed_beside_what_is_there_and_taken_out(shell, cron: Path) -> None:
-    cron.write_text("0 1 * * * backup\n")
-    code, out, _ = shell("garden", "--install-schedule", "0 3 * * *", "--print")
-    assert code == 0 and "0 3 * * *" in out and cron.read_text() == "0 1 * * * backup\n"
-    for _ in range(2):
-        assert shell("garden", "--install-schedule", "0 3 * * *")[0] == 0
-    others, ours = cron.read_text().splitlines()
-    assert others == "0 1 * * * backup"
-    assert ours.startswith("0 3 * * * ") and " garden --wait --all-projects # hydramem-garden-" in ours
-    assert shell("garden", "--uninstall-schedule")[0] == 0
-    assert shell("garden", "--uninstall-schedule")[0] == 0
-    assert cron.read_text() == "0 1 * * * backup\n"
-
-
-def test_schedules_of_several_phases_stand_side_by_side(shell, cron: Path) -> None:
-    cron.write_text("0 1 * * * backup # nightly\n")
+def test_schedules_are_installed_beside_what_is_there_and_taken_out(shell, cron: Path) -> None:
+    cron.write_text(others := "0 1 * * * backup # nightly\n")
     every = ("garden", "--install-schedule")
-    assert shell(*every, "0 3 * * *")[0] == 0
+    code, out, _ = shell(*every, "0 3 * * *", "--print")
+    assert code == 0 and "0 3 * * *" in out and cron.read_text() == others
+    for _ in range(2):
+        assert shell(*every, "0 3 * * *")[0] == 0
+    ours = cron.read_text().removeprefix(others)
+    assert ours.startswith("0 3 * * * ") and " garden --wait --all-projects # hydramem-garden-" in ours
+    assert ours.count("\n") == 1
     assert shell(*every, "0 4 * * sun", "--phases", "merge", "--phases", "prune")[0] == 0
     assert shell("--project", "100%", *every, "0 5 * * *", "--phases", "maintain")[0] == 0
     assert len(cron.read_text().splitlines()) == 4
@@ -343,8 +295,9 @@ def test_schedules_of_several_phases_stand_side_by_side(shell, cron: Path) -> No
     assert len(cron.read_text().splitlines()) == 4, "no schedule has this phase alone"
     assert shell("garden", "--uninstall-schedule", "--phases", "merge", "--phases", "prune")[0] == 0
     assert len(cron.read_text().splitlines()) == 3
-    assert shell("garden", "--uninstall-schedule")[0] == 0
-    assert "maintain" in cron.read_text() and "backup # nightly" in cron.read_text()
+    for _ in range(2):
+        assert shell("garden", "--uninstall-schedule")[0] == 0
+    assert "maintain" in cron.read_text() and cron.read_text().startswith(others)
     assert "0 3" not in cron.read_text()
 
 
@@ -385,12 +338,17 @@ def test_wait_waits_for_the_night_that_goes_on(
         garden_command.with_schedule(night)(invocation=None)
 
 
-def test_a_plan_that_was_taken_back_is_made_anew_as_another_run(
+def test_a_plan_that_was_taken_back_is_made_anew_as_another_run_in_its_own_store(
     memory: hydramem.Memory, tmp_path: Path
 ) -> None:
     fill(memory)
     before, file = rows(memory), tmp_path / "plan.jsonl"
     memory.garden(plan=True, out=str(file))
+    with (
+        hydramem.connect(tmp_path / "other", config=settings()) as other,
+        pytest.raises(InvalidInputError, match="another store"),
+    ):
+        other.garden(apply=str(file))
     [first] = memory.garden(apply=str(file))
     [again] = memory.garden(apply=str(file))
     assert again.run == first.run is not None, "it stands as it was made"
@@ -401,49 +359,32 @@ def test_a_plan_that_was_taken_back_is_made_anew_as_another_run(
     assert rows(memory) == before
 
 
-def test_what_is_left_of_a_night_that_was_taken_back_is_not_made(
-    memory: hydramem.Memory, tmp_path: Path
+@pytest.mark.parametrize("taken_back", [True, False])
+def test_what_is_left_of_a_night_is_finished_unless_it_was_taken_back(
+    memory: hydramem.Memory, tmp_path: Path, taken_back: bool
 ) -> None:
     fill(memory)
     before, file = rows(memory), tmp_path / "plan.jsonl"
     memory.garden(plan=True, out=str(file))
-    [made] = memory.garden(apply=str(file))
-    folder = memory._garden_folder("default")
-    (folder / UNFINISHED).write_bytes(file.read_bytes())  # as a kill leaves it
-    [status] = memory.garden(status=True)
-    assert (status.run, status.state) == (made.run, "partial") and "interrupted" in status.notes[0]
-    memory.undo(made.run or "")
-    [status] = memory.garden(status=True)
-    assert status.taken_back and "is not applied" in status.notes[0]
-    [done] = memory.garden(phases=("review",))
-    assert done.resumed == 0 and "undone" in done.notes[0]
-    assert rows(memory) == before and not (folder / UNFINISHED).exists()
-
-
-def test_what_a_night_finishes_of_another_is_told_with_its_run(
-    memory: hydramem.Memory, tmp_path: Path
-) -> None:
-    fill(memory)
-    file = tmp_path / "plan.jsonl"
-    memory.garden(plan=True, out=str(file))
+    if taken_back:
+        [made] = memory.garden(apply=str(file))
     folder = memory._garden_folder("default")
     folder.mkdir(parents=True, exist_ok=True)
-    (folder / UNFINISHED).write_bytes(file.read_bytes())
+    (folder / UNFINISHED).write_bytes(file.read_bytes())  # as a kill leaves it
     [status] = memory.garden(status=True)
+    assert status.state == "partial" and "interrupted" in status.notes[0]
+    if taken_back:
+        assert status.run == made.run
+        memory.undo(made.run or "")
+        [undone] = memory.garden(status=True)
+        assert undone.taken_back and "is not applied" in undone.notes[0]
     [done] = memory.garden(phases=("review",))
-    assert done.resumed and done.resumed_run == status.run
-    assert any(f"(run {status.run})" in line for line, _ in lines(done))
-
-
-def test_a_plan_of_another_store_is_refused(memory: hydramem.Memory, tmp_path: Path) -> None:
-    fill(memory)
-    file = tmp_path / "plan.jsonl"
-    memory.garden(plan=True, out=str(file))
-    with (
-        hydramem.connect(tmp_path / "other", config=settings(ENGINE)) as other,
-        pytest.raises(InvalidInputError, match="another store"),
-    ):
-        other.garden(apply=str(file))
+    if taken_back:
+        assert done.resumed == 0 and "undone" in done.notes[0]
+        assert rows(memory) == before and not (folder / UNFINISHED).exists()
+    else:
+        assert done.resumed and done.resumed_run == status.run
+        assert any(f"(run {status.run})" in line for line, _ in lines(done))
 
 
 def test_a_report_that_cannot_be_kept_costs_nothing_else(memory: hydramem.Memory) -> None:

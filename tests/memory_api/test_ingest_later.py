@@ -100,14 +100,6 @@ def answer(prompt: ScriptedPrompt) -> object:
     return {"chunks": [{"number": 1, "entities": [{"name": "Zeta Depot", "type": "place"}]}]}
 
 
-def test_what_a_model_that_reads_costs_is_told(tmp_path: Path, embedder: Flaky, config: Config) -> None:
-    generator = ScriptedGenerator(answer)
-    with hydramem.connect(tmp_path / "read", embedder=embedder, config=config, generator=generator) as memory:
-        done = memory.ingest([write(tmp_path)])
-        assert done.usage.calls > 0
-        assert done.usage + done.verification.usage == generator.usage
-
-
 def test_a_model_reads_it_later(tmp_path: Path, embedder: Flaky, config: Config) -> None:
     generator = ScriptedGenerator(answer)
     with hydramem.connect(tmp_path / "read", embedder=embedder, config=config, generator=generator) as memory:
@@ -117,5 +109,9 @@ def test_a_model_reads_it_later(tmp_path: Path, embedder: Flaky, config: Config)
         names = {row.name: row.mention_count for row in memory.entities()}
         assert names["Zeta Depot"] == 1
         assert names["Ada"] == 1
+        before = generator.usage
+        again = memory.ingest([write(tmp_path, TEXT, "again.md")])
+        assert again.usage.calls > 0
+        assert again.usage + again.verification.usage == generator.usage.since(before), "what it cost is told"
         assert {row.vector_state for row in chunks(memory)} == {"ready"}
         assert memory.doctor().problems == ()

@@ -1,14 +1,9 @@
 """What compares a whole project is found once as long as nothing is written."""
 
-from pathlib import Path
-
 import pytest
 
 import hydramem
-from hydramem.core.settings.config_loading import load_config
 from hydramem.memory_api.open.kept_answers import KeptAnswers
-
-IN_MEMORY = {"HYDRAMEM_STORAGE_GRAPH": "memory", "HYDRAMEM_EMBEDDING_MODEL": "hash"}
 
 
 def test_an_answer_is_kept_until_something_is_written() -> None:
@@ -41,15 +36,14 @@ def test_a_failure_is_not_kept() -> None:
     assert kept.of("a", lambda: 5) == 5
 
 
-def test_conflicts_are_found_once_and_again_after_a_write(tmp_path: Path) -> None:
-    with hydramem.connect(tmp_path / "store", config=load_config(environment=IN_MEMORY)) as memory:
-        memory.remember("The crane lifts 40 tons.", kind="fact")
-        assert memory.conflicts().conflicts == () and memory.conflicts() is memory.conflicts()
-        assert memory.conflicts(limit=5) is not memory.conflicts()
-        newer = memory.remember("The crane lifts 60 tons.", kind="fact")
-        memory.drain()
-        (conflict,) = memory.conflicts().conflicts
-        assert conflict.newer.id == newer.id or newer.id in conflict.newer.evidence
-        memory.forget([newer.id])
-        assert memory.conflicts().conflicts == ()
-        assert memory.conflicts(project="elsewhere").chunks == 0
+def test_conflicts_are_found_once_and_again_after_a_write(memory: hydramem.Memory) -> None:
+    memory.remember("The crane lifts 40 tons.", kind="fact")
+    assert memory.conflicts().conflicts == () and memory.conflicts() is memory.conflicts()
+    assert memory.conflicts(limit=5) is not memory.conflicts()
+    newer = memory.remember("The crane lifts 60 tons.", kind="fact")
+    memory.drain()
+    (conflict,) = memory.conflicts().conflicts
+    assert conflict.newer.id == newer.id or newer.id in conflict.newer.evidence
+    memory.forget([newer.id])
+    assert memory.conflicts().conflicts == ()
+    assert memory.conflicts(project="elsewhere").chunks == 0

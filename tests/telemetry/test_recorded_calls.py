@@ -1,6 +1,5 @@
 """What telemetry records of calls, from whoever they come, and that it never gets in their way."""
 
-import json
 import logging
 import tarfile
 from collections.abc import Iterator
@@ -9,7 +8,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from pydantic_core import to_json
 
 import hydramem
 from hydramem.core.config import Config
@@ -19,8 +17,10 @@ from hydramem.core.settings.config_loading import load_config
 from hydramem.llm.scripted_generator import ScriptedGenerator
 from hydramem.memory_api.memory import Memory
 from hydramem.operations import BY_NAME, OPERATIONS, call
+from hydramem.sharing.connect import call as call_a_client
 from hydramem.telemetry.recorded_calls import NOT_RECORDED
 from tests.engines import DISK_ENGINE
+from tests.sharing.served import served
 
 ENVIRONMENT = {"HYDRAMEM_STORAGE_GRAPH": DISK_ENGINE, "HYDRAMEM_EMBEDDING_MODEL": "hash"}
 
@@ -164,11 +164,8 @@ def test_documents_verdicts_and_nights(memory: Memory, tmp_path: Path) -> None:
     assert (ingested.documents, ingested.chunks) == (done.documents, done.chunks)
     assert judged.accepted + judged.rejected + judged.deferred == 1
     (verdicts,) = found.verdicts
-    assert (verdicts.accepted, verdicts.rejected, verdicts.deferred) == (
-        judged.accepted,
-        judged.rejected,
-        judged.deferred,
-    )
+    for name in ("accepted", "rejected", "deferred"):
+        assert getattr(verdicts, name) == getattr(judged, name)
     assert [night.runs for night in found.nights] == [1]  # a plan is no run
 
 
@@ -275,7 +272,16 @@ def test_days_must_be_a_number_of_days(memory: Memory) -> None:
     assert memory.stats().telemetry is None
 
 
-def test_the_report_is_plain_json(memory: Memory) -> None:
-    memory.projects()
-    shown = json.loads(to_json(recorded(memory)))
-    assert shown["operations"][0]["day"] == shown["since"] == shown["until"]
+@pytest.mark.costly  # only a store on disk has clients
+def test_a_call_of_a_client_counts_once_at_the_owner_under_its_own_surface(tmp_path: Path) -> None:
+    with served(tmp_path / "store") as owner, owner.client() as client:
+        client.remember("Ada leads billing.")
+        call_a_client(client, "recall", {"query": "who leads billing?"}, actor="hook")
+        here, there = owner.memory.stats(days=1).telemetry, client.stats(days=1).telemetry
+        assert here is not None
+        assert there is not None
+        assert {use.operation: use.calls for use in here.totals} == {"remember": 1, "recall": 1}
+        assert {use.surface: use.calls for use in here.surfaces} == {"python": 1, "hook": 1}
+        assert {use.operation: use.calls for use in there.totals} == {"remember": 1, "recall": 1, "stats": 1}
+        assert client.wipe_telemetry().calls == 4
+        assert not list((tmp_path / "store").glob("telemetry*"))

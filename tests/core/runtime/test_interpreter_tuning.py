@@ -3,6 +3,8 @@
 import gc
 import sys
 
+import pytest
+
 from hydramem.core.runtime.interpreter_tuning import rare_full_collections, tuned_interpreter
 
 
@@ -24,22 +26,13 @@ def test_the_interpreter_is_left_as_it_was_however_nights_overlap() -> None:
     assert now() == before
 
 
-def test_a_night_that_fails_leaves_it_too() -> None:
-    before = now()
-    try:
-        with tuned_interpreter():
-            raise RuntimeError
-    except RuntimeError:
-        pass
-    assert now() == before
-
-
-def test_full_collections_wait_alone_and_beside_a_night() -> None:
+def test_full_collections_wait_alone_and_beside_a_night_that_fails() -> None:
     before = now()
     with rare_full_collections():
         during = now()
         assert during[0][2] > 1000 * before[0][2] and during[1] == before[1]
-        with tuned_interpreter():
+        with pytest.raises(ZeroDivisionError), tuned_interpreter():
             assert now()[0] == during[0] and now()[1] < before[1]
+            raise ZeroDivisionError
         assert now() == during
     assert now() == before
