@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from hydramem.core.row_types import Chunk, Entity, Link, Mention, Recalled, Relation, Session, Times
+from hydramem.core.row_types import Mention, Recalled
 from hydramem.core.time import now
 from hydramem.erase.copy_stores import copy_graph, count_rows
 from hydramem.erase.erasure import Erasure
@@ -12,36 +12,26 @@ from hydramem.storage.exchange.manifest import PARTS
 from hydramem.storage.in_memory.graph import InMemoryGraph
 from hydramem.storage.jobs import job
 from hydramem.storage.write import Write
+from tests.storage.rows import chunk, entity, link, relation, session
 
 
 def filled() -> InMemoryGraph:
-    graph, at = InMemoryGraph(), now()
-    times = Times(recorded_at=at)
-    chunks = tuple(
-        Chunk(id=f"c_{number}", project="p", text=f"Text {number}.", kind="note", session="s_1", times=times)
-        for number in range(3)
-    )
-    entities = tuple(
-        Entity(id=f"e_{name}", project="p", key=name, name=name, first_seen=at, last_seen=at) for name in "ab"
-    )
-    relation = Relation(
-        id="r_1", project="p", subject="e_a", type="knows", object="e_b", origin="extracted",
-        evidence=("c_0", "c_1"), times=times,
-    )  # fmt: skip
-    link = Link(id="l_1", source="c_0", target="c_1", type="extends", weight=0.5, times=times)
+    graph = InMemoryGraph()
+    chunks = tuple(chunk(f"c_{n}", f"Text {n}.", session="s_1", vector_state="pending") for n in range(3))
     graph.write(
         Write(
             changes=(record("remember", project="p", target="c_0", after=chunks[0], run="w_1"),),
-            sessions=(Session(id="s_1", project="p", name="talk", started_at=at, last_at=at),),
+            sessions=(session("s_1"),),
             chunks=chunks,
-            entities=entities,
+            entities=(entity("e_a", "a"), entity("e_b", "b")),
             mentions=(Mention(chunk="c_0", entity="e_a"), Mention(chunk="c_1", entity="e_b")),
-            relations=(relation,),
-            links=(link,),
+            relations=(relation("e_a", "knows", "e_b", evidence=("c_0", "c_1")),),
+            links=(link("c_0", "c_1"),),
             jobs=(job("embed", project="p", chunks=["c_0", "c_2"]),),
         )
     )
-    graph.write(Write(changes=(), recalled=(Recalled(session="s_1", chunk="c_1", rank=1, at=at),)))
+    recalled = Recalled(session="s_1", chunk="c_1", rank=1, at=now())
+    graph.write(Write(changes=(), recalled=(recalled,)))
     graph.set_meta({"embedder": "hash"})
     return graph
 
@@ -55,6 +45,7 @@ def test_nothing_is_lost() -> None:
     counts = copy_graph(source, copy, Erasure(traces=Traces(())))
     assert not counts and rows(copy) == rows(source) and copy.meta() == source.meta()
     waiting = {id for row in source.outbox() for id in (*row.chunks, *row.entities)}
+    assert waiting >= {"c_0", "c_1", "c_2"}
     assert {id for row in copy.outbox() for id in (*row.chunks, *row.entities)} == waiting
 
 

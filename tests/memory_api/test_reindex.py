@@ -17,12 +17,12 @@ from hydramem.cli.main import run
 from hydramem.core.config import Config
 from hydramem.core.errors import ConfigError, EmbeddingMismatchError, ModelError, StorageError
 from hydramem.core.settings.config_loading import load_config
-from hydramem.ingest.documents.ingest_extracted import ExtractedChunk
 from hydramem.llm.hash_embedder import HashEmbedder
 from hydramem.storage.vector_rows import Vector
 from tests import ROOT
 from tests.engines import DISK_ENGINE, ENGINE
 from tests.memory_api.calls_together import waits
+from tests.memory_api.crates import fill, finds
 from tests.memory_api.reindex_child import LATE
 
 ROWS = 80
@@ -33,18 +33,6 @@ def settings(model: str = "auto", engine: str = DISK_ENGINE) -> Config:
     return load_config(environment={"HYDRAMEM_STORAGE_GRAPH": engine, "HYDRAMEM_EMBEDDING_MODEL": model})
 
 
-def fill(memory: hydramem.Memory, rows: int = ROWS) -> None:
-    chunks = [
-        ExtractedChunk(text=f"Crate zeta{number} rests in hall {number % 7}.") for number in range(rows)
-    ]
-    memory.ingest_extracted("crates", chunks)
-
-
-def finds(memory: hydramem.Memory, number: int) -> bool:
-    found = memory.recall(f"where does crate zeta{number} rest?", limit=5).hits
-    return any(f"zeta{number} " in hit.text for hit in found)
-
-
 def folders(store: Path) -> list[str]:
     return sorted(part.name for part in store.iterdir() if part.name.startswith("vectors"))
 
@@ -52,7 +40,7 @@ def folders(store: Path) -> list[str]:
 @pytest.fixture
 def memory(tmp_path: Path) -> Iterator[hydramem.Memory]:
     with hydramem.connect(tmp_path, config=settings("hash")) as opened:
-        fill(opened)
+        fill(opened, ROWS)
         yield opened
 
 
@@ -275,21 +263,16 @@ def test_a_model_that_does_not_work_changes_nothing(memory: hydramem.Memory, tmp
 
 def killed(store: Path, point: str) -> None:
     """Run a reindex that is killed at a point."""
-    child = subprocess.run(
-        [sys.executable, "-m", "tests.memory_api.reindex_child", str(store), point],
-        env={**os.environ, "HYDRAMEM_STORAGE_GRAPH": DISK_ENGINE, "HYDRAMEM_EMBEDDING_MODEL": "auto"},
-        cwd=ROOT,
-        capture_output=True,
-        text=True,
-        timeout=60,
-    )
+    command = [sys.executable, "-m", "tests.memory_api.reindex_child", str(store), point]
+    environment = os.environ | {"HYDRAMEM_STORAGE_GRAPH": DISK_ENGINE, "HYDRAMEM_EMBEDDING_MODEL": "auto"}
+    child = subprocess.run(command, env=environment, cwd=ROOT, capture_output=True, text=True, timeout=60)
     assert child.returncode == -signal.SIGKILL, child.stderr
 
 
 @pytest.mark.slow
 def test_a_kill_at_any_point_leaves_a_store_that_serves_and_goes_on(tmp_path: Path) -> None:
     with hydramem.connect(tmp_path, config=settings("hash")) as memory:
-        fill(memory)
+        fill(memory, ROWS)
     for point in ("begun", "half", "half", "caught-up"):
         killed(tmp_path, point)
         with hydramem.connect(tmp_path, config=settings()) as memory:

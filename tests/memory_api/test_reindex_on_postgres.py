@@ -18,7 +18,6 @@ pytest.importorskip("psycopg", reason="needs the extra `postgres`")
 import hydramem
 from hydramem.core.config import Config, EmbeddingConfig, StorageConfig
 from hydramem.core.errors import EmbeddingMismatchError, StorageError, StoreBusyError
-from hydramem.ingest.documents.ingest_extracted import ExtractedChunk
 from hydramem.llm.hash_embedder import HashEmbedder
 from hydramem.memory_api.memory import connect
 from hydramem.storage.postgres.connection import Database
@@ -27,6 +26,7 @@ from hydramem.storage.vector_rows import Vector
 from hydramem.storage.write import Write
 from tests import ROOT
 from tests.memory_api.calls_together import waits
+from tests.memory_api.crates import fill, finds
 from tests.storage.postgres_server import own_schema, server_address
 
 ROWS = 300
@@ -44,18 +44,6 @@ def opened(folder: Path, schema: str, model: str = "auto") -> hydramem.Memory:
     return connect(
         folder, project="p", config=Config(storage=storage, embedding=EmbeddingConfig(model=model))
     )
-
-
-def fill(memory: hydramem.Memory, rows: int = ROWS) -> None:
-    chunks = [
-        ExtractedChunk(text=f"Crate zeta{number} rests in hall {number % 7}.") for number in range(rows)
-    ]
-    memory.ingest_extracted("crates", chunks)
-
-
-def finds(memory: hydramem.Memory, number: int) -> bool:
-    found = memory.recall(f"where does crate zeta{number} rest?", limit=5).hits
-    return any(f"zeta{number} " in hit.text for hit in found)
 
 
 class Waiting(HashEmbedder):
@@ -78,7 +66,7 @@ def test_what_others_write_meanwhile_is_in_the_new_vectors(tmp_path: Path, schem
         opened(tmp_path / "two", schema) as two,
         opened(tmp_path / "bound", schema, "hash") as bound,
     ):
-        fill(one)
+        fill(one, ROWS)
         removed = two.remember("A note that is forgotten meanwhile.").id
         later: list[str] = []
 
@@ -106,7 +94,7 @@ def test_what_others_write_meanwhile_is_in_the_new_vectors(tmp_path: Path, schem
 
 def test_of_what_others_write_all_the_while_nothing_is_lost(tmp_path: Path, schema: str) -> None:
     with opened(tmp_path / "one", schema, "hash") as one, opened(tmp_path / "two", schema) as two:
-        fill(one)
+        fill(one, ROWS)
         stop, written = threading.Event(), list[str]()
 
         def write() -> None:
@@ -204,7 +192,7 @@ def test_a_killed_reindex_leaves_the_old_vectors_and_another_node_goes_on(
     tmp_path: Path, schema: str
 ) -> None:
     with opened(tmp_path / "one", schema, "hash") as one:
-        fill(one)
+        fill(one, ROWS)
         stored = {"HYDRAMEM_STORAGE_GRAPH": "postgres", "HYDRAMEM_STORAGE_DATABASE_SCHEMA": schema}
         command = [sys.executable, "-m", "tests.memory_api.reindex_child", str(tmp_path / "two"), "half"]
         child = subprocess.run(command, env=os.environ | stored, cwd=ROOT, check=False)

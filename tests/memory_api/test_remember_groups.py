@@ -101,8 +101,7 @@ def test_results_rows_and_audit_are_those_of_calls_one_after_the_other(tmp_path:
             for place, text in enumerate(sequence)
         ]
         grouped = together(group, calls)
-        same = {"run": None}
-        assert [replace(each, **same) for each in grouped] == [replace(each, **same) for each in singly]
+        assert [replace(each, run=None) for each in grouped] == [replace(each, run=None) for each in singly]
         for one, other in zip(singly, grouped, strict=True):
             assert (one.run is None) == (other.run is None)
             if one.run:
@@ -148,15 +147,11 @@ def test_undo_takes_back_one_call_of_a_group(memory: Memory) -> None:
 
 
 def test_each_call_keeps_its_actor_and_request(memory: Memory) -> None:
-    def as_agent(name: str, text: str) -> Remembered:
+    def as_agent(name: str) -> Remembered:
         with acting_as(name, request=f"q-{name}"):
-            return memory.remember(text)
+            return memory.remember(f"Tea is in the cupboard of {name}.")
 
-    calls = [
-        lambda: as_agent("ann", "Tea is in the left cupboard."),
-        lambda: as_agent("ben", "Ferns need rain."),
-    ]
-    done = together(memory, calls)
+    done = together(memory, [lambda: as_agent("ann"), lambda: as_agent("ben")])
     audit = [memory._opened.graph.changes(run=each.run)[0] for each in done]
     assert [(row.actor, row.request) for row in audit] == [("ann", "q-ann"), ("ben", "q-ben")]
 
@@ -179,35 +174,24 @@ def test_a_call_that_is_wrong_fails_alone(memory: Memory) -> None:
 
 def test_a_call_can_replace_what_another_of_its_group_stores(memory: Memory) -> None:
     old = memory.remember("The spare key is in the red drawer.")
-    first, second = together(
-        memory,
-        [
-            lambda: memory.remember("The spare key is in the blue drawer.", replaces=[old.id]),
-            lambda: memory.remember("The spare key is in the green drawer.", replaces=[old.id]),
-        ],
-    )
+    texts = ("The spare key is in the blue drawer.", "The spare key is in the green drawer.")
+    first, second = together(memory, remembers(memory, *texts, replaces=[old.id]))
     assert first.superseded == (old.id,)
     assert isinstance(second, InvalidInputError)  # by then it is replaced, as it is in calls one by one
     assert memory._opened.graph.changes(target=old.id)[-1].run == first.run
 
 
-def test_turns_of_one_session_follow_each_other(memory: Memory) -> None:
-    calls = remembers(
-        memory, "Hello there.", "Good morning.", "How is the garden?", kind="turn", session="talk"
-    )
-    done = together(memory, calls)
-    rows = memory._opened.graph.chunks([each.id for each in done])
-    assert [row.position for row in rows] == [0, 1, 2]
-
-
-def test_calls_of_two_projects_are_two_transactions(memory: Memory) -> None:
+def test_turns_of_one_session_follow_each_other_and_each_project_has_a_transaction(memory: Memory) -> None:
     before = transactions(memory)
+    said = {"kind": "turn", "session": "talk"}
     calls = [
-        lambda: memory.remember("Tea is here.", project="one"),
-        lambda: memory.remember("Rain is near.", project="two"),
-        lambda: memory.remember("Coffee is there.", project="one"),
+        *remembers(memory, "Hello there.", "Good morning.", **said),
+        *remembers(memory, "Rain is near.", project="two"),
+        *remembers(memory, "How is the garden?", **said),
     ]
-    assert all(each.created for each in together(memory, calls))
+    done = together(memory, calls)
+    rows = [memory.get(each.id) for each in done]
+    assert [row.position for row in rows if row.kind == "turn"] == [0, 1, 2]
     assert transactions(memory) == before + 2
 
 

@@ -7,6 +7,7 @@ import sys
 import textwrap
 import time
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -128,24 +129,18 @@ def test_an_outage_of_the_embedder_leaves_the_text_and_the_job(
     assert memory.get(done.id).vector_state == "ready"
 
 
-def test_without_cognition_only_the_vector_is_left(tmp_path: Path, embedder: Flaky) -> None:
-    plain = load_config(environment={"HYDRAMEM_STORAGE_GRAPH": ENGINE, "HYDRAMEM_MEMORY_COGNITIVE": "false"})
-    with hydramem.connect(tmp_path / "plain", embedder=embedder, config=plain) as memory:
-        done = memory.remember("Ada leads billing.", wait=False)
-        assert done.pending == ("embed",)
-        memory.drain()
-        assert memory.get(done.id).vector_state == "ready"
-
-
-def test_a_model_is_asked_from_the_queue(tmp_path: Path, embedder: Flaky, config: Config) -> None:
+def test_without_cognition_only_the_vector_is_left_and_no_model_is_asked(
+    tmp_path: Path, config: Config
+) -> None:
     generator = ScriptedGenerator(lambda prompt: ModelUnavailableError("asleep"))
-    with hydramem.connect(
-        tmp_path / "asked", embedder=embedder, config=config, generator=generator
-    ) as memory:
-        done = memory.remember("Ada leads billing.", wait=False)
-        memory.drain()
-        assert generator.prompts
-        assert memory.get(done.id).vector_state == "ready"
+    plain = replace(config, memory=replace(config.memory, cognitive=False))
+    for each, jobs in ((plain, ("embed",)), (config, ("embed", "consolidate", "link"))):
+        with hydramem.connect(tmp_path, embedder=Flaky(64), config=each, generator=generator) as memory:
+            done = memory.remember("Ada leads billing.", wait=False)
+            assert done.pending == jobs
+            memory.drain()
+            assert memory.get(done.id).vector_state == "ready"
+            assert bool(generator.prompts) == (each is config)
 
 
 def test_what_is_forgotten_meanwhile_is_left_alone(memory: hydramem.Memory, embedder: Flaky) -> None:
@@ -179,31 +174,6 @@ def test_a_reindex_moves_what_waits_too(memory: hydramem.Memory, embedder: Flaky
     assert memory._opened.vectors.vectors([done.id])[done.id].shape == np.zeros(32).shape
 
 
-@pytest.mark.slow
-def test_a_process_that_never_closes_does_not_hang_at_its_end(tmp_path: Path) -> None:
-    program = textwrap.dedent("""
-        import sys
-        import hydramem
-        memory = hydramem.connect(sys.argv[1])
-        for number in range(5):
-            memory.remember(f"Ada keeps crate {number} in hall {number}.", wait=False)
-    """)
-    done = subprocess.run(
-        [sys.executable, "-c", program, str(tmp_path / "left")],
-        env={**os.environ, **ENVIRONMENT},
-        cwd=ROOT,
-        capture_output=True,
-        text=True,
-        timeout=60,
-        check=False,
-    )
-    assert (done.returncode, done.stderr) == (0, "")
-    with hydramem.connect(tmp_path / "left", config=load_config(environment=ENVIRONMENT)) as memory:
-        assert len(memory.memories()) == 5
-        assert memory.drain().left == 0
-        assert memory.doctor().problems == ()
-
-
 @pytest.mark.skipif(os.name == "nt", reason="signals")
 @pytest.mark.slow
 def test_an_interrupted_drain_loses_nothing(tmp_path: Path) -> None:
@@ -218,14 +188,9 @@ def test_an_interrupted_drain_loses_nothing(tmp_path: Path) -> None:
             memory.drain()
             print("drained", flush=True)
     """)
-    worker = subprocess.Popen(
-        [sys.executable, "-c", program, str(tmp_path / "cut")],
-        env={**os.environ, **ENVIRONMENT},
-        cwd=ROOT,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-    )
+    command, pipe = [sys.executable, "-c", program, str(tmp_path / "cut")], subprocess.PIPE
+    environment = os.environ | ENVIRONMENT
+    worker = subprocess.Popen(command, env=environment, cwd=ROOT, stdout=pipe, stderr=pipe, text=True)
     assert worker.stdout is not None
     assert worker.stdout.readline() == "ready\n"
     time.sleep(0.5)

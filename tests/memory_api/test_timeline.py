@@ -31,20 +31,16 @@ def days(memory: hydramem.Memory, *span: object, **options: object) -> list[str]
 
 @pytest.fixture(scope="module")
 def dated(tmp_path_factory: pytest.TempPathFactory) -> Iterator[hydramem.Memory]:
-    with hydramem.connect(tmp_path_factory.mktemp("dated"), config=CONFIG) as memory:
-        remember_days(memory)
-        yield memory
-
-
-def remember_days(memory: hydramem.Memory) -> None:
     release = {"kind": "event", "event_type": "release"}
-    memory.remember("Version 3 of Atlas was released.", happened_at="2026-11-18T09:00Z", **release)
-    memory.remember("Version 2 of Atlas was released.", happened_at="2026-11-10", **release)
-    memory.remember("Ada Lovelace joined the board.", kind="event", happened_at="2024-05-31T23:59:59Z")
-    memory.remember("Version 1 of Atlas was released.", happened_at="2024-03-01", **release)
-    memory.remember("The office moved to Bonn.", kind="fact", happened_at="2024-04-15", private=True)
-    memory.remember("A note of no day.")
-    memory.remember("Somebody said so.", kind="turn", session="chat", happened_at="2024-04-16")
+    with hydramem.connect(tmp_path_factory.mktemp("dated"), config=CONFIG) as memory:
+        memory.remember("Version 3 of Atlas was released.", happened_at="2026-11-18T09:00Z", **release)
+        memory.remember("Version 2 of Atlas was released.", happened_at="2026-11-10", **release)
+        memory.remember("Ada Lovelace joined the board.", kind="event", happened_at="2024-05-31T23:59:59Z")
+        memory.remember("Version 1 of Atlas was released.", happened_at="2024-03-01", **release)
+        memory.remember("The office moved to Bonn.", kind="fact", happened_at="2024-04-15", private=True)
+        memory.remember("A note of no day.")
+        memory.remember("Somebody said so.", kind="turn", session="chat", happened_at="2024-04-16")
+        yield memory
 
 
 def test_what_happened_comes_in_the_order_of_time(dated: hydramem.Memory) -> None:
@@ -73,9 +69,8 @@ def test_a_timeline_of_what_was_true_and_believed_at_a_time(memory: hydramem.Mem
 
 
 def test_documents_of_another_time(memory: hydramem.Memory, tmp_path: Path) -> None:
-    file = tmp_path / "plan.md"
-    file.write_text("# Plan\n\nThe launch is in May.\n")
-    memory.ingest(str(file))
+    (tmp_path / "plan.md").write_text("# Plan\n\nThe launch is in May.\n")
+    memory.ingest(str(tmp_path / "plan.md"))
     known = now()
     (document,) = memory.documents(as_of="2024-05-02")
     memory.forget([document.id])
@@ -91,14 +86,14 @@ def test_conflicts_of_another_time(memory: hydramem.Memory) -> None:
     known = now()
     memory.unrelate("Ada", "works_for", "Beta")
 
-    def found(**times: object) -> int:
-        return len(memory.conflicts(**times).conflicts)
-
-    assert found() == 0
-    assert found(known_at=before) == 0
-    assert found(known_at=known) == 1
-    assert found(known_at=known, as_of="2021-06-01") == 1
-    assert found(known_at=known, as_of="2020-06-01") == 0
+    for times, found in (
+        ({}, 0),
+        ({"known_at": before}, 0),
+        ({"known_at": known}, 1),
+        ({"known_at": known, "as_of": "2021-06-01"}, 1),
+        ({"known_at": known, "as_of": "2020-06-01"}, 0),
+    ):
+        assert len(memory.conflicts(**times).conflicts) == found, times
     with pytest.raises(InvalidInputError, match="as_of"):
         memory.conflicts(as_of="whenever it was")
 
@@ -155,30 +150,24 @@ def test_what_expired_is_listed_where_it_is_asked_for(memory: hydramem.Memory) -
 @pytest.fixture(scope="module")
 def known(tmp_path_factory: pytest.TempPathFactory) -> Iterator[hydramem.Memory]:
     with hydramem.connect(tmp_path_factory.mktemp("known"), config=CONFIG) as memory:
-        remember_much(memory)
+        memory.curate("user", [CuratedChange(action="add", content="Prefers short answers.")])
+        memory.curate(
+            "memory", [CuratedChange(action="add", content="The build takes <5> minutes & a half.")]
+        )
+        memory.remember("Grace Hopper leads Compilers.", kind="fact", confidence=0.9)
+        memory.remember("Maybe the moon is cheese.", kind="fact", confidence=0.3)
+        memory.remember("The launch of Atlas.", kind="event", happened_at="in 3 days")
+        memory.remember("The wake of Atlas.", kind="event", happened_at="2024")
+        memory.remember("The safe's code is 9.", kind="fact", private=True)
+        memory.remember("Their key is red.", kind="fact", project="theirs")
         yield memory
-
-
-def remember_much(memory: hydramem.Memory) -> None:
-    memory.curate("user", [CuratedChange(action="add", content="Prefers short answers.")])
-    memory.curate("memory", [CuratedChange(action="add", content="The build takes <5> minutes & a half.")])
-    memory.remember("Grace Hopper leads Compilers.", kind="fact", confidence=0.9)
-    memory.remember("Maybe the moon is cheese.", kind="fact", confidence=0.3)
-    memory.remember("The launch of Atlas.", kind="event", happened_at="in 3 days")
-    memory.remember("The wake of Atlas.", kind="event", happened_at="2024")
-    memory.remember("The safe's code is 9.", kind="fact", private=True)
-    memory.remember("Their key is red.", kind="fact", project="theirs")
 
 
 def test_without_a_question_a_session_gets_what_it_should_start_with(known: hydramem.Memory) -> None:
     found = known.prime()
     assert found.text.startswith('<recalled-memory data-source="hydramem">\n')
     assert found.tokens == count_tokens(found.text) <= 1500
-    for said in (
-        "Prefers short answers.",
-        "The build takes &lt;5&gt; minutes &amp; a half.",
-        "The launch of Atlas.",
-    ):
+    for said in ("Prefers short answers.", "takes &lt;5&gt; minutes &amp; a half.", "The launch of Atlas."):
         assert said in found.text
     assert "Grace Hopper (" in found.text and "leads" in found.text
     for unsaid in ("cheese", "wake", "Their key"):
@@ -190,11 +179,8 @@ def test_without_a_question_a_session_gets_what_it_should_start_with(known: hydr
 
 def test_a_start_keeps_projects_privacy_and_budget(known: hydramem.Memory) -> None:
     both = known.prime(project="theirs")
-    assert {(one.project, one.layer) for one in both.snippets} == {
-        ("default", "agent-curated"),
-        ("default", "agent-working"),
-        ("theirs", "project-working"),
-    }
+    layers = {f"{one.project}: {one.layer}" for one in both.snippets}
+    assert layers == {"default: agent-curated", "default: agent-working", "theirs: project-working"}
     assert "Their key is red." in both.text
     shown = known.prime(include_private=False).text
     assert "Grace Hopper leads" in shown

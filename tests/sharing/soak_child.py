@@ -19,14 +19,12 @@ from pathlib import Path
 from typing import Any
 
 import hydramem
-from hydramem.core.errors import NotFoundError
 from hydramem.storage.files.owner_note import read_note
 from tests.faults.forking import _fork, forked, load
 from tests.faults.kills_child import modules
 from tests.faults.stores import CONFIG, sentence
 from tests.sharing.sockets import sockets_of
 
-_MOST_TAKE_OVER = 30.0  # of a busy machine; the page of the benchmark has the figures
 _BETWEEN_KILLS = (0.3, 1.6)
 
 
@@ -162,10 +160,6 @@ class Soak:
         os.close(worker.reading)
         self.over.append(worker)
 
-    def steps(self) -> list[dict[str, Any]]:
-        """Return every step of every process."""
-        return [step for worker in self.over for step in worker.steps]
-
 
 def check(store: Path, acknowledged: dict[str, str], begun: set[str]) -> dict[str, int]:
     """Check that a store holds each acknowledged write once, and nothing that nobody began."""
@@ -180,17 +174,9 @@ def check(store: Path, acknowledged: dict[str, str], begun: set[str]) -> dict[st
         assert not lost, f"{len(lost)} lost: {lost[:3]}"
         assert not doubled, f"{len(doubled)} doubled: {doubled[:3]}"
         assert set(texts) <= begun
-        for id, text in random.Random(1).sample(sorted(acknowledged.items()), min(30, len(acknowledged))):
-            try:
-                assert memory.get(id).text == text
-            except NotFoundError:
-                raise AssertionError(f"{id} is lost") from None
-        changes = Counter(
-            change.operation
-            for id in list(acknowledged)[:200]
-            for change in memory._opened.graph.changes(target=id)
-        )
-        return {"memories": sum(texts.values()), "changes": sum(changes.values())}
+        for id in random.Random(1).sample(sorted(acknowledged), min(30, len(acknowledged))):
+            assert memory.get(id).text == acknowledged[id]
+        return {"memories": sum(texts.values())}
 
 
 def take_overs(killed: list[float], steps: list[dict[str, Any]]) -> list[float]:
@@ -206,7 +192,7 @@ def main(folder: Path, seconds: float, seed: int, processes: int) -> None:
     store = folder / "store"
     soak = Soak(store, seconds, seed, processes)
     soak.run()
-    steps = soak.steps()
+    steps = [step for worker in soak.over for step in worker.steps]
     failed = [step["failed"] for step in steps if "failed" in step]
     assert not failed, failed[0]
     acknowledged = {step["id"]: step["done"] for step in steps if "done" in step}
@@ -215,26 +201,12 @@ def main(folder: Path, seconds: float, seed: int, processes: int) -> None:
     code, counts = forked(lambda: check(store, acknowledged, begun))
     assert code == 0, counts
     overs = take_overs(soak.killed_owners, steps)
-    assert not overs or overs[-1] < _MOST_TAKE_OVER, overs
-    sys.stdout.write(
-        json.dumps(
-            {
-                "seconds": seconds,
-                "processes": processes,
-                "owners killed": len(soak.killed_owners),
-                "clients killed": soak.killed_clients,
-                "writes acknowledged": len(acknowledged),
-                "reads": sum("read" in step for step in steps),
-                "lost": 0,
-                "doubled": 0,
-                "refused": 0,
-                "take-over p50 s": round(overs[len(overs) // 2], 2) if overs else 0.0,
-                "take-over max s": round(overs[-1], 2) if overs else 0.0,
-                **(counts or {}),
-            }
-        )
-        + "\n"
-    )
+    told = {"seconds": seconds, "processes": processes, "writes acknowledged": len(acknowledged)}
+    told |= {"owners killed": len(soak.killed_owners), "clients killed": soak.killed_clients}
+    told |= {"reads": sum("read" in step for step in steps), "lost": 0, "doubled": 0, "refused": 0}
+    if overs:
+        told |= {"take-over p50 s": round(overs[len(overs) // 2], 2), "take-over max s": round(overs[-1], 2)}
+    sys.stdout.write(json.dumps(told | (counts or {})) + "\n")
 
 
 if __name__ == "__main__":

@@ -1,6 +1,5 @@
 """A client behaves as the memory does: threads, forks, sessions, files, progress, and its end."""
 
-import asyncio
 import os
 import signal
 import threading
@@ -80,36 +79,29 @@ def test_progress_arrives_as_it_is_reported(tmp_path: Path, client: Client) -> N
     assert all(isinstance(each, Progress) for each in garden)
 
 
-def test_a_callback_that_fails_ends_the_call_with_its_error(
-    tmp_path: Path, owner: Served, client: Client
+@pytest.mark.parametrize("error", [LookupError, KeyboardInterrupt])
+def test_a_callback_that_fails_or_ctrl_c_ends_the_call_and_cancels_it(
+    tmp_path: Path, owner: Served, error: type[BaseException]
 ) -> None:
-    folder = documents(tmp_path / "docs", 6)
+    folder, client = documents(tmp_path / "docs", 20), owner.client(error.__name__)
+    first = client.ingest([str(folder / "report000.md")])
 
     def fail(progress: Progress) -> None:
-        raise LookupError("no more")
-
-    with pytest.raises(LookupError, match="no more"):
-        client.ingest([str(folder)], project="failing", progress=fail)
-    assert client.recall("crate", project="failing") is not None
-
-
-def test_ctrl_c_in_a_client_cancels_its_ingest(tmp_path: Path, owner: Served, client: Client) -> None:
-    folder = documents(tmp_path / "docs", 20)
-    first = client.ingest([str(folder / "report000.md")], project="cancelled")
-
-    def interrupt(progress: Progress) -> None:
+        if error is LookupError:
+            raise LookupError("no more")
         signal.raise_signal(signal.SIGINT)
 
-    with pytest.raises(KeyboardInterrupt):
-        client.ingest([str(folder)], project="cancelled", progress=interrupt)
+    with pytest.raises(error):
+        client.ingest([str(folder)], progress=fail)
     wait_for(lambda: not owner.server._calls, "the call ends")
-    stored = {Path(each.source).name for each in client.documents(project="cancelled", limit=100)}
+    stored = {Path(each.source).name for each in client.documents(limit=100)}
     assert first.documents == 1 and "report000.md" in stored, "what was acknowledged stays"
     assert len(stored) < 20, "it ran to its end"
-    assert client.ingest([str(folder)], project="cancelled").documents == 20 - len(stored)
+    assert client.ingest([str(folder)]).documents == 20 - len(stored)
+    client.close()
 
 
-def test_a_session_is_recorded_as_in_process(owner: Served, client: Client) -> None:
+def test_a_session_is_recorded_as_in_process(tmp_path: Path, owner: Served, client: Client) -> None:
     made = {}
     for name, memory in (("through", client), ("in process", owner.memory)):
         project = f"sessions {name}"
@@ -124,28 +116,20 @@ def test_a_session_is_recorded_as_in_process(owner: Served, client: Client) -> N
         asked = [each["text"] for each in found.metadata["queries"]]
         made[name] = (found.name == name, asked, kept)
     assert made["through"] == made["in process"]
+    with served(tmp_path / "other", engine=ENGINE) as other, owner.client("bees") as bees:
+        elsewhere = other.client()
+        bees.remember("Bo keeps bees.")
+        elsewhere.remember("Bo keeps bees.")
+        with bees.during("hive"):
+            bees.recall("bees")
+            elsewhere.recall("bees")
+        with bees.during(None):
+            bees.recall("bees")
+        assert [each.name for each in bees.sessions()] == ["hive"]
+        assert "hive" not in [each.name for each in elsewhere.sessions()], "a session is that of one store"
+        elsewhere.close()
     with pytest.raises(InvalidInputError, match="session: is blank"), client.session(" "):
         pass
-
-
-def test_recalls_are_recorded_for_the_session_of_the_context(owner: Served, client: Client) -> None:
-    client.remember("Bo keeps bees.", project="bees")
-    with client.during("hive"):
-        client.recall("bees", project="bees")
-    with client.during(None):
-        client.recall("bees", project="bees")
-    owner.memory._opened.recalls.flush()
-    names = [each.name for each in owner.memory.sessions(project="bees", limit=100)]
-    assert names == ["hive"]
-
-
-def test_a_session_is_that_of_one_store(tmp_path: Path, client: Client) -> None:
-    with served(tmp_path / "other", engine=ENGINE) as other, other.client() as elsewhere:
-        elsewhere.remember("Cy keeps cats.")
-        with client.during("hive"):
-            elsewhere.recall("cats")
-        other.memory._opened.recalls.flush()
-        assert "hive" not in [each.name for each in elsewhere.sessions()]
 
 
 def test_actors_runs_and_requests_are_those_of_the_call(owner: Served, client: Client) -> None:
@@ -166,21 +150,16 @@ def test_files_are_found_in_the_folder_of_the_client(
     monkeypatch.chdir(tmp_path)
     sent: list[Any] = []
     to_wire = hydramem.sharing.client.to_wire  # type: ignore[attr-defined]
-    monkeypatch.setattr(
-        hydramem.sharing.client, "to_wire", lambda given: sent.append(given) or to_wire(given)
-    )  # type: ignore[attr-defined]
-    client.ingest("docs", project="files")
-    client.ingest(Path("docs"), project="files")
-    client.ingest((each for each in ["docs/report000.md"]), project="files")
-    client.ingest({"docs/report001.md"}, project="files")
+    monkeypatch.setattr("hydramem.sharing.client.to_wire", lambda given: sent.append(given) or to_wire(given))
+    for docs in ("docs", Path("docs"), (each for each in ["docs/report000.md"]), {"docs/report001.md"}):
+        client.ingest(docs, project="files")
     client.dump("dump")
     assert (tmp_path / "dump").is_dir()
     given = [sources["sources"] for sources in sent[:4]]
     each = [one for part in given for one in ([part] if isinstance(part, str | Path) else part)]
     assert all(Path(one).is_absolute() for one in each)
-    assert {Path(each.source) for each in client.documents(project="files")} == {
-        tmp_path / "docs" / f"report00{n}.md" for n in range(2)
-    }
+    files = {Path(each.source) for each in client.documents(project="files")}
+    assert files == {tmp_path / "docs" / f"report00{n}.md" for n in range(2)}
     with pytest.raises(InvalidInputError, match=r"blank|give"):
         client.dump(" ")
 
@@ -201,15 +180,6 @@ def test_many_threads_use_one_client(owner: Served) -> None:
         texts = list(pool.map(lambda id: client.get(id).text, ids))
         assert texts == [f"Thread {n} counts crate {n * 11}." for n in range(24)]
     gone(owner)
-
-
-def test_asyncio_uses_a_client_by_threads(client: Client) -> None:
-    async def work() -> list[str]:
-        texts = [f"Task {n} is done at {n}." for n in range(4)]
-        made = await asyncio.gather(*(asyncio.to_thread(client.remember, text) for text in texts))
-        return [each.id for each in made]
-
-    assert len(set(asyncio.run(work()))) == 4
 
 
 def test_use_after_close_is_an_error(owner: Served) -> None:

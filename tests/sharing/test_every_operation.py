@@ -10,13 +10,8 @@ from hydramem.core.results.hits import Recall
 from hydramem.memory_api.memory import connect as open_here
 from hydramem.sharing.operation_specs import SPECS
 from tests.engines import ENGINE
-from tests.sharing.every_row import Recorder, described, every_row, look, read, write
+from tests.sharing.every_row import Recorder, every_row, kinds, look, read, write
 from tests.sharing.served import served, settings
-
-_BY_ID = {"expand", "neighbors", "path", "central", "communities", "graph", "recall", "recalled", "prime"}
-"""Reads that order equals by id, which is random: they are compared on one store."""
-_MEASURED = {"wipe_telemetry"}
-"""Results with sizes of files that are written as time passes."""
 
 
 @pytest.mark.slow
@@ -26,10 +21,8 @@ def test_every_row_does_through_an_owner_what_it_does_in_process(tmp_path: Path)
     with served(tmp_path / "owned", whole=True) as owner, owner.client() as client:
         owned = every_row(client, tmp_path / "files_owned")
     assert {name for name, _ in owned} == set(SPECS)
-    left_out = _BY_ID | _MEASURED
-    mine = described(owned, tmp_path / "files_owned", tmp_path / "owned", leave_out=left_out)
-    expected = described(alone, tmp_path / "files_alone", tmp_path / "alone", leave_out=left_out)
-    for one, other in zip(mine, expected, strict=True):
+    expected = kinds(alone, tmp_path / "files_alone", tmp_path / "alone")
+    for one, other in zip(kinds(owned, tmp_path / "files_owned", tmp_path / "owned"), expected, strict=True):
         assert one == other
 
 

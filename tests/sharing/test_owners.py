@@ -192,32 +192,17 @@ def test_the_end_of_a_forked_child_takes_nothing_from_its_parent(store: Path) ->
 
 
 @pytest.mark.slow
-def test_an_owner_that_hangs_is_named_and_not_stopped(
-    store: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    store.mkdir()
-    (store / "config.yml").write_text("sharing:\n  wait_seconds: 0.5\n", encoding="utf-8")
-    text = "import hydramem, sys; memory = hydramem.connect(sys.argv[1]); print(flush=True); input()"
-    with script(text, str(store)) as program:
-        program.stdout.readline()
-        os.kill(program.pid, signal.SIGSTOP)
-        assert owner_of(store).clients is None
-        assert f"process {program.pid}" in said(capsys, store, "stop", code=1)
-        os.kill(program.pid, signal.SIGCONT)
-        wait_for(lambda: owner_of(store).clients == 0, "it answers again")
-        program.communicate("\n")
-
-
-@pytest.mark.slow
 def test_an_mcp_server_beside_an_owner_is_a_client_of_it(store: Path) -> None:
     with hydramem.connect(store) as memory:
         memory.remember("Ada leads billing.")
-        hello = {"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": {
-            "protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "t", "version": "1"},
-        }}  # fmt: skip
-        recall = {"jsonrpc": "2.0", "id": 2, "method": "tools/call", "params": {
-            "name": "recall", "arguments": {"query": "who leads billing?"},
-        }}  # fmt: skip
+        own = {
+            "protocolVersion": "2025-06-18",
+            "capabilities": {},
+            "clientInfo": {"name": "t", "version": "1"},
+        }
+        hello = {"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": own}
+        asked = {"name": "recall", "arguments": {"query": "who leads billing?"}}
+        recall = {"jsonrpc": "2.0", "id": 2, "method": "tools/call", "params": asked}
         server = "from hydramem.cli.main import run; import sys; run(['--store', sys.argv[1], 'serve'])"
         with script(server, str(store), stderr=subprocess.PIPE) as served:
             for message in (hello, {"jsonrpc": "2.0", "method": "notifications/initialized"}, recall):

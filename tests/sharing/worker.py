@@ -7,7 +7,6 @@ import json
 import os
 import signal
 import sys
-import time
 from pathlib import Path
 from typing import Any
 
@@ -31,32 +30,23 @@ def die_before_the_reply(text: str) -> None:
     Channel.send = dying  # type: ignore[method-assign]
 
 
-def until_another_owns(memory: Any, number: int, pid: int, most: float) -> dict[str, Any]:
-    """Write and read until another process than the one with this id owns the store, and a little longer."""
-    acknowledged, reads, until, after, first = {}, 0, time.monotonic() + most, 0, 0.0
-    while after < 3 and time.monotonic() < until:
-        text = (
-            f"Worker {number} wrote line {len(acknowledged)} about crate {number * 1000 + len(acknowledged)}."
-        )
-        done = memory.remember(text)
-        acknowledged[done.id] = text
-        assert memory.get(done.id).text == text
-        assert text in {hit.text for hit in memory.recall(text, limit=3).hits}
-        reads += 2
-        note = read_note(memory.folder)
-        if note is not None and note.pid != pid:
-            first = first or time.monotonic()
-            after += 1
-    return {"acknowledged": acknowledged, "reads": reads, "first": first, "after": after}
+def until_another_owns(memory: Any, number: int, pid: int) -> list[str]:
+    """Write and read until another process than the given one owns the store; return what was written."""
+    texts: list[str] = []
+    while (note := read_note(memory.folder)) is None or note.pid == pid or len(texts) < 3:
+        texts.append(f"Worker {number} wrote line {len(texts)} about crate {number * 1000 + len(texts)}.")
+        id = memory.remember(texts[-1]).id
+        assert memory.get(id).text == texts[-1]
+        assert texts[-1] in {hit.text for hit in memory.recall(texts[-1], limit=3).hits}
+    return texts
 
 
 def do(memory: Any, what: str, *given: Any) -> Any:
     """Do one thing; return what JSON holds."""
     match what:
         case "kind":
-            return (
-                type(memory).__name__ if not isinstance(memory, Client) or memory._opened is None else "owner"
-            )
+            owns = isinstance(memory, Client) and memory._opened is not None
+            return "owner" if owns else type(memory).__name__
         case "work":
             return until_another_owns(memory, *given)
         case "texts":
