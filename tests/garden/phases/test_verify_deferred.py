@@ -1,6 +1,6 @@
 """The phase verify: what waits is decided where it can be, and what a person stands behind stays."""
 
-import re
+from collections.abc import Iterator
 from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
@@ -17,9 +17,11 @@ from hydramem.garden.phases import weighed_relations
 from hydramem.garden.phases.infer.inferred_proposals import INFERRED_BY
 from hydramem.llm.scripted_generator import ScriptedPrompt
 from tests.garden.memories import OPEN, night, opened, put, rows
+from tests.garden.rows import relation
+from tests.verification.test_verify import saying
 
 LEADS = "Ada Lovelace leads Billing."
-CLAIM = re.compile(r'<claim index="(\d+)"><subject>(.*?)</subject>.*?<object>(.*?)</object>')
+QUOTED = "Ada Lovelace sat beside Billing."
 
 
 class Model:
@@ -31,16 +33,21 @@ class Model:
 
     def __call__(self, prompt: ScriptedPrompt) -> object:
         self.asked += 1
-        if isinstance(self.verdict, Exception):
-            return self.verdict
-        lines = prompt.text.splitlines()
-        return {
-            "claims": [
-                {"index": int(index), "subject": subject, "object": object, "verdict": self.verdict}
-                | {"confidence": 0.9, "quote": next(line for line in lines if subject in line)}
-                for index, subject, object in CLAIM.findall(prompt.text)
-            ]
-        }
+        return self.verdict if isinstance(self.verdict, Exception) else saying(self.verdict)(prompt)
+
+
+@pytest.fixture
+def model() -> Model:
+    """A model that has not answered so far."""
+    return Model(ModelUnavailableError("no answer"))
+
+
+@pytest.fixture
+def waiting(tmp_path: Path, model: Model) -> Iterator[Memory]:
+    """A memory in which a claim waits for the model."""
+    with opened(tmp_path, model, **OPEN) as memory:
+        memory.remember(LEADS)
+        yield memory
 
 
 def only(memory: Memory) -> RelationView:
@@ -48,40 +55,33 @@ def only(memory: Memory) -> RelationView:
     return row
 
 
-def test_what_waits_is_decided_once_a_model_can_be_asked(tmp_path: Path) -> None:
-    model = Model(ModelUnavailableError("no answer"))
-    with opened(tmp_path, model, **OPEN) as memory:
-        memory.remember(LEADS)
-        assert only(memory).verdict == "deferred"
-        failed = night(memory, "verify")
-        assert failed.phases[0].state == "failed" and failed.run is None
-        assert "no answer" in failed.phases[0].notes[0]
-        model.verdict, before = "GROUNDED", rows(memory)
-        planned = night(memory, "verify", plan=True)
-        assert [each.text for each in planned.changes] == ["Ada Lovelace leads Billing is believed"]
-        assert rows(memory) == before
-        done = night(memory, "verify")
-        assert (done.state, done.phases[0].applied) == ("completed", 1)
-        row = only(memory)
-        assert (row.verdict, row.layer, row.quote) == ("accepted", "verified", LEADS)
-        memory.undo(done.run)
-        assert rows(memory) == before
-        assert night(memory, "verify").phases[0].proposals == 0, "what was undone is not done again"
+def test_what_waits_is_decided_once_a_model_can_be_asked(waiting: Memory, model: Model) -> None:
+    assert only(waiting).verdict == "deferred"
+    failed = night(waiting, "verify")
+    assert failed.phases[0].state == "failed" and failed.run is None
+    assert "no answer" in failed.phases[0].notes[0]
+    model.verdict, before = "GROUNDED", rows(waiting)
+    planned = night(waiting, "verify", plan=True)
+    assert [each.text for each in planned.changes] == ["Ada Lovelace leads Billing is believed"]
+    assert rows(waiting) == before
+    done = night(waiting, "verify")
+    assert (done.state, done.phases[0].applied) == ("completed", 1)
+    row = only(waiting)
+    assert (row.verdict, row.layer, row.quote) == ("accepted", "verified", LEADS)
+    waiting.undo(done.run)
+    assert rows(waiting) == before
+    assert night(waiting, "verify").phases[0].proposals == 0, "what was undone is not done again"
 
 
-def test_what_the_evidence_denies_goes_to_the_archive(tmp_path: Path) -> None:
-    model = Model(ModelUnavailableError("no answer"))
-    with opened(tmp_path, model, **OPEN) as memory:
-        memory.remember(LEADS)
-        model.verdict = "REJECTED"
-        done = night(memory, "verify")
-        assert done.changes[0].action == "archive" and "is not believed" in done.changes[0].text
-        assert memory.relations("Ada Lovelace") == ()
-        assert night(memory, "verify").phases[0].proposals == 0
+def test_what_the_evidence_denies_goes_to_the_archive(waiting: Memory, model: Model) -> None:
+    model.verdict = "REJECTED"
+    done = night(waiting, "verify")
+    assert done.changes[0].action == "archive" and "is not believed" in done.changes[0].text
+    assert waiting.relations("Ada Lovelace") == ()
+    assert night(waiting, "verify").phases[0].proposals == 0
 
 
-def test_what_a_person_asserted_is_never_archived(tmp_path: Path) -> None:
-    model = Model(ModelUnavailableError("no answer"))
+def test_what_a_person_asserted_is_never_archived(tmp_path: Path, model: Model) -> None:
     with opened(tmp_path, model, **OPEN) as memory:
         told = memory.remember("A talk with Ada Lovelace on Billing.")
         memory.relate("Ada Lovelace", "leads", "Billing", evidence=[told.id])
@@ -102,17 +102,14 @@ def test_without_a_model_nothing_is_written_where_nothing_moves(tmp_path: Path) 
         assert "no model" in report.phases[0].notes[0]
 
 
-def test_a_model_does_not_verify_what_it_inferred(tmp_path: Path) -> None:
-    model = Model(ModelUnavailableError("no answer"))
-    with opened(tmp_path, model, **OPEN) as memory:
-        memory.remember(LEADS)
-        (row,) = rows(memory)["RELATES"]
-        own = replace(row, origin="inferred", metadata={INFERRED_BY: "scripted"})
-        put(memory, relations=(own,))
-        model.verdict, model.asked = "GROUNDED", 0
-        report = night(memory, "verify")
-        assert model.asked == 0 and report.phases[0].counts["left_to_another_model"] == 1
-        assert only(memory).verdict == "deferred"
+def test_a_model_does_not_verify_what_it_inferred(waiting: Memory, model: Model) -> None:
+    (row,) = rows(waiting)["RELATES"]
+    own = replace(row, origin="inferred", metadata={INFERRED_BY: "scripted"})
+    put(waiting, relations=(own,))
+    model.verdict, model.asked = "GROUNDED", 0
+    report = night(waiting, "verify")
+    assert model.asked == 0 and report.phases[0].counts["left_to_another_model"] == 1
+    assert only(waiting).verdict == "deferred"
 
 
 def test_what_was_accepted_by_a_smaller_graph_is_looked_at_again(memory: Memory) -> None:
@@ -127,15 +124,12 @@ def test_what_was_accepted_by_a_smaller_graph_is_looked_at_again(memory: Memory)
     assert row.id in [each.target for each in night(memory, "verify").changes]
 
 
-def test_what_a_person_decided_is_not_looked_at(tmp_path: Path) -> None:
-    model = Model(ModelUnavailableError("no answer"))
-    with opened(tmp_path, model, **OPEN) as memory:
-        memory.remember(LEADS)
-        (row,) = rows(memory)["RELATES"]
-        decided = replace(row, verdict="deferred", verifier="person:ada")
-        put(memory, relations=(decided,))
-        model.verdict = "GROUNDED"
-        assert night(memory, "verify").phases[0].proposals == 0
+def test_what_a_person_decided_is_not_looked_at(waiting: Memory, model: Model) -> None:
+    (row,) = rows(waiting)["RELATES"]
+    decided = replace(row, verdict="deferred", verifier="person:ada")
+    put(waiting, relations=(decided,))
+    model.verdict = "GROUNDED"
+    assert night(waiting, "verify").phases[0].proposals == 0
 
 
 def contested(memory: Memory) -> tuple[Relation, Relation]:
@@ -199,30 +193,13 @@ def test_what_is_only_supposed_is_no_growth(memory: Memory) -> None:
 def test_the_graph_alone_ends_nothing_that_is_quoted(tmp_path: Path) -> None:
     strict = {"VERIFICATION_ACCEPT_AT": "1.0", "VERIFICATION_REJECT_BELOW": "0.9999"}
     with opened(tmp_path, **strict) as memory:
-        talk = memory.remember("A talk of Grace Hopper was on Compilers. Ada Lovelace sat beside Billing.")
+        talk = memory.remember(f"A talk of Grace Hopper was on Compilers. {QUOTED}")
         for name in ("Grace Hopper", "Compilers", "Ada Lovelace", "Billing"):
             memory.entity(name)
         ids = {row.name: row.id for row in rows(memory)["Entity"]}
-        quoted, bare = (
-            Relation(
-                id=relation_id("default", ids[subject], "leads", ids[object], None),
-                project="default",
-                subject=ids[subject],
-                type="leads",
-                object=ids[object],
-                origin="extracted",
-                evidence=(talk.id,),
-                quote=quote,
-                verdict="deferred",
-                probability=0.5,
-                verifier="srmkg:1",
-                times=Times(recorded_at=memory.get(talk.id).times.recorded_at),
-            )
-            for subject, object, quote in (
-                ("Ada Lovelace", "Billing", "Ada Lovelace sat beside Billing."),
-                ("Grace Hopper", "Compilers", None),
-            )
-        )
+        open_ = {"evidence": (talk.id,), "verdict": "deferred", "probability": 0.5, "verifier": "srmkg:1"}
+        quoted = relation(ids["Ada Lovelace"], "leads", ids["Billing"], quote=QUOTED, **open_)
+        bare = relation(ids["Grace Hopper"], "leads", ids["Compilers"], **open_)
         put(memory, relations=(quoted, bare))
         done = night(memory, "verify")
         assert [each.target for each in done.changes if each.action == "archive"] == [bare.id]
@@ -231,8 +208,7 @@ def test_the_graph_alone_ends_nothing_that_is_quoted(tmp_path: Path) -> None:
         assert night(memory, "verify").phases[0].proposals == 0
 
 
-def test_a_model_reads_as_many_claims_as_the_night_has_calls_for(tmp_path: Path) -> None:
-    model = Model(ModelUnavailableError("no answer"))
+def test_a_model_reads_as_many_claims_as_the_night_has_calls_for(tmp_path: Path, model: Model) -> None:
     names = [
         "Aldo",
         "Bea",

@@ -10,22 +10,21 @@ from hydramem import Memory
 from hydramem.core.errors import InvalidInputError
 from hydramem.core.results.garden_results import Answer, Reviewed
 from hydramem.core.results.verdicts import Conflict
-from hydramem.core.row_types import Chunk, Link, Times
+from hydramem.core.row_types import Chunk, Times
 from tests.garden.memories import opened, put, rows
+from tests.garden.rows import chunk, document
 from tests.graph.graphs import THEN
-from tests.storage.rows import chunk, document
+from tests.storage.rows import link
 
 
 def note(id: str, text: str, day: int, **values: object) -> Chunk:
     times = Times(recorded_at=THEN + timedelta(days=day))
-    return chunk(id, text, project="default", times=times, **{"kind": "note", **values})
+    return chunk(id, text, times=times, **{"kind": "note", **values})
 
 
 OLD = note("old", "The archive is kept in the Lisbon vault.", 1)
 NEW = note("new", "The archive is kept in the Porto vault.", 5)
-CONTRADICTS = Link(
-    id="l1", source="new", target="old", type="contradicts", weight=0.9, times=Times(recorded_at=THEN)
-)
+CONTRADICTS = link("new", "old", type="contradicts", weight=0.9)
 
 
 def fill(memory: Memory, older: Chunk = OLD) -> Conflict:
@@ -65,7 +64,7 @@ def test_a_conflict_of_memories_is_settled_once_and_undone(memory: Memory) -> No
 
 
 def test_a_passage_that_does_not_hold_is_archived_and_gets_no_version(memory: Memory) -> None:
-    put(memory, documents=(document("d1", project="default"),))
+    put(memory, documents=(document("d1"),))
     one = fill(memory, replace(OLD, kind="passage", document="d1"))
     assert answer(memory, one, "new").answered == 1
     assert states(memory) == {"old": "archived", "new": "active"}

@@ -7,34 +7,28 @@ import pytest
 
 import hydramem
 from hydramem.core.results.garden_results import Answer
-from hydramem.core.row_types import Chunk, Link, Times
+from hydramem.core.row_types import Chunk, Times
 from hydramem.garden.proposals.exclusions import UndecidedPair, save_undecided_pairs
 from tests.garden.memories import night, put, rows
+from tests.garden.rows import chunk, entity
 from tests.graph.graphs import THEN
-from tests.storage.rows import chunk, entity, mention
+from tests.storage.rows import link, mention
 
 ID = "may_supersede:new+old"
 
 
 def note(id: str, text: str, day: int) -> Chunk:
     times = Times(recorded_at=THEN + timedelta(days=day))
-    return chunk(id, text, project="default", kind="note", times=times)
+    return chunk(id, text, kind="note", times=times)
 
 
 OLD = note("old", "The archive is kept in the Lisbon vault.", 1)
 NEW = note("new", "The archive is kept in the Porto vault.", 5)
-MAYBE = Link(
-    id="l1",
-    source="new",
-    target="old",
-    type="may_supersede",
-    weight=0.75,
-    times=Times(recorded_at=NEW.times.recorded_at),
-)
+MAYBE = link("new", "old", id="l1", type="may_supersede", weight=0.75)
 
 
 def fill(memory: hydramem.Memory) -> None:
-    lisbon = replace(entity("e1", "Lisbon"), project="default", mention_count=1)
+    lisbon = replace(entity("e1", "Lisbon"), mention_count=1)
     put(memory, chunks=(OLD, NEW), links=(MAYBE,), entities=(lisbon,), mentions=(mention("old", "e1"),))
 
 

@@ -18,20 +18,17 @@ from hydramem.graph.snapshot.snapshot_writer import load
 from hydramem.storage.schema import edge_columns, node_columns
 from hydramem.verification.first_stage.similar_entities import learned
 from tests.garden.memories import night, opened, put, rows
-from tests.storage.rows import at, chunk, entity, mention, relation
+from tests.garden.rows import chunk, entity, relation
+from tests.storage.rows import at, mention
 
-PEOPLE = tuple(entity(f"p{n}", f"Person{n}", type="person", project="default") for n in range(24))
-TEAMS = tuple(entity(f"t{n}", f"Team{n}", type="team", project="default") for n in range(3))
+PEOPLE = tuple(entity(f"p{n}", f"Person{n}", type="person") for n in range(24))
+TEAMS = tuple(entity(f"t{n}", f"Team{n}", type="team") for n in range(3))
 
 
 def company() -> list[Relation]:
     """Everybody is in the team of his place in thirds, and knows the next of it; one is in no team."""
-    inside = [
-        relation(f"p{n}", "member_of", f"t{n % 3}", project="default", verdict="accepted") for n in range(23)
-    ]
-    knows = [
-        relation(f"p{n}", "knows", f"p{n + 3}", project="default", verdict="accepted") for n in range(21)
-    ]
+    inside = [relation(f"p{n}", "member_of", f"t{n % 3}", verdict="accepted") for n in range(23)]
+    knows = [relation(f"p{n}", "knows", f"p{n + 3}", verdict="accepted") for n in range(21)]
     return inside + knows
 
 
@@ -41,7 +38,7 @@ def inferred(memory: Memory) -> list[Relation]:
 
 def filled(memory: Memory, texts: Sequence[tuple[str, tuple[str, ...]]], **fields: object) -> None:
     """Store the company, and passages that name some of it."""
-    chunks = tuple(chunk(f"c{n}", text, project="default", **fields) for n, (text, _) in enumerate(texts))
+    chunks = tuple(chunk(f"c{n}", text, **fields) for n, (text, _) in enumerate(texts))
     mentions = tuple(mention(f"c{n}", name) for n, (_, names) in enumerate(texts) for name in names)
     put(
         memory,
@@ -109,7 +106,7 @@ def offices() -> list[Relation]:
         told += [(f"p{n}", "knows", f"p{n - GROUPS}")] if n >= GROUPS else []
     for group in range(GROUPS):
         told += [(f"t{group}", "based_on", f"f{group}"), (f"t{group}", "runs", f"w{group}")]
-    return [relation(*one, project="default", origin="asserted") for one in told]
+    return [relation(*one, origin="asserted") for one in told]
 
 
 def employed(memory: Memory) -> None:
@@ -120,12 +117,12 @@ def employed(memory: Memory) -> None:
     put(
         memory,
         entities=tuple(
-            entity(f"{letter}{n}", f"{name}{n}", type=name.casefold(), project="default")
+            entity(f"{letter}{n}", f"{name}{n}", type=name.casefold())
             for letter, (name, count) in kinds.items()
             for n in range(count)
         ),
         relations=tuple(offices()),
-        chunks=tuple(chunk(id, f"Person{n} met with Team{team}.", project="default") for id, n, team in met),
+        chunks=tuple(chunk(id, f"Person{n} met with Team{team}.") for id, n, team in met),
         mentions=tuple(mention(id, end) for id, n, team in met for end in (f"p{n}", f"t{team}")),
     )
 
@@ -173,7 +170,7 @@ def guess(subject: str, object: str, **fields: object) -> Relation:
 def test_what_somebody_says_is_a_guess_no_more(memory: Memory) -> None:
     put(
         memory,
-        entities=(entity("e1", "Ada", key="ada", project="default"),),
+        entities=(entity("e1", "Ada", key="ada"),),
     )
     memory.remember("Ada leads Billing.")
     (said,) = [row for row in rows(memory)["RELATES"] if row.type == "leads"]
@@ -212,7 +209,7 @@ def test_nothing_is_inferred_without_reason(tmp_path: Path, passage, fields) -> 
 
 def test_what_was_withdrawn_is_not_inferred_again(memory: Memory) -> None:
     filled(memory, [STATED])
-    gone = relation("p23", "member_of", "t2", project="default", state="archived")
+    gone = relation("p23", "member_of", "t2", state="archived")
     put(memory, relations=(gone,))
     assert night(memory, "infer").phases[0].proposals == 0
 

@@ -9,7 +9,8 @@ from hydramem.core.row_types import MAY_BE
 from hydramem.garden.proposals.exclusions import TOLD_APART
 from hydramem.storage.write import Removal
 from tests.garden.memories import night, opened, put, rows
-from tests.storage.rows import chunk, entity, mention, relation
+from tests.garden.rows import chunk, entity, relation
+from tests.storage.rows import mention
 
 
 def plain(name: str) -> str:
@@ -20,10 +21,8 @@ def told(memory: Memory, *names: str, kind: str = "note", **fields: object) -> N
     """Put an entity of each name with a text that mentions it."""
     for place, name in enumerate(names):
         id = f"{kind}{place}{plain(name)}"
-        row = replace(
-            entity(f"e_{plain(name)}", name, key=name.casefold(), mention_count=1), project="default"
-        )
-        text = replace(chunk(id, f"{name} is ready."), project="default", kind=kind)
+        row = entity(f"e_{plain(name)}", name, key=name.casefold(), mention_count=1)
+        text = replace(chunk(id, f"{name} is ready."), kind=kind)
         put(memory, entities=(replace(row, **fields),), chunks=(text,), mentions=(mention(id, row.id),))
 
 
@@ -82,7 +81,7 @@ def test_what_documents_alone_name_is_no_short_name(memory: Memory) -> None:
 
 def test_one_text_with_both_names_and_a_relation_keep_them_apart(memory: Memory) -> None:
     told(memory, "Falcon", "Falcon Shipping", "KL300", "KilnLine 300")
-    beside = replace(relation("e_KL300", "made_by", "e_KilnLine_300", id="r1"), project="default")
+    beside = relation("e_KL300", "made_by", "e_KilnLine_300", id="r1")
     put(memory, mentions=(mention("note0Falcon", "e_Falcon_Shipping"),), relations=(beside,))
     night(memory, "merge")
     assert not links(memory)

@@ -10,7 +10,6 @@ from hypothesis import strategies as st
 from hydramem.garden.phases.merge.candidate_blocks import candidates, keys
 from hydramem.garden.phases.merge.match_model import (
     PLAIN,
-    Likeness,
     Rarity,
     Thing,
     match_profile,
@@ -53,13 +52,6 @@ def test_what_is_said_of_two_things_tells_them_apart() -> None:
     other = Thing(names=("Grand Hotel",), details=("98 Rue Blanche, Paris", "331 555 2190"))
     assert chance(one, same) > 0.8 > 0.5 > chance(one, other)
     assert chance(Thing(names=("Kestrel 3",)), Thing(names=("Kestrel 4",))) < 0.1
-
-
-def test_no_pairs_have_no_probabilities_and_the_model_reads_back() -> None:
-    model = shipped()
-    assert len(model.probabilities([])) == 0
-    again = Likeness.from_json(model.to_json())
-    assert again.to_json() == model.to_json()
 
 
 @FEW

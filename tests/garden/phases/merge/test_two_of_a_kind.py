@@ -13,11 +13,11 @@ from hydramem.core.row_types import Link, Relation, Times
 from hydramem.core.time import now
 from tests.garden.memories import night, opened, put, rows
 from tests.garden.review.test_questions import walked
-from tests.storage.rows import at, chunk, entity, mention, relation
+from tests.garden.rows import chunk, entity, relation
+from tests.storage.rows import at, mention
 
 PEOPLE = tuple(
-    entity(id, name, project="default")
-    for id, name in (("e_1", "Ada"), ("e_2", "Acme"), ("e_3", "Globex"), ("e_4", "Initech"))
+    entity(id, name) for id, name in (("e_1", "Ada"), ("e_2", "Acme"), ("e_3", "Globex"), ("e_4", "Initech"))
 )
 
 
@@ -95,7 +95,7 @@ def test_what_a_night_settles_or_another_question_decides_is_not_asked(tmp_path:
         fill(memory, FIRST, works("e_3", verdict="deferred", probability=0.5, times=FIRST.times))
         assert [each.kind for each in memory.review().questions] == ["relation"]
     with opened(tmp_path / "many") as memory:
-        fill(memory, FIRST, relation("e_1", "knows", "e_3", project="default"))
+        fill(memory, FIRST, relation("e_1", "knows", "e_3"))
         assert memory.review().waiting == 0
 
 
@@ -138,7 +138,7 @@ NEAR = ("The kettle in the kitchen is broken again", "The kettle in the kitchen 
 
 def alike(memory: Memory) -> None:
     first, second = (
-        chunk(id, text, project="default", kind="note", source=source, times=Times(recorded_at=now() - age))
+        chunk(id, text, kind="note", source=source, times=Times(recorded_at=now() - age))
         for id, text, source, age in (
             ("c_1", NEAR[0], "chat", timedelta(days=3)),
             ("c_2", NEAR[1], "mail", timedelta(days=1)),
@@ -147,7 +147,7 @@ def alike(memory: Memory) -> None:
     put(
         memory,
         chunks=(first, second),
-        entities=(entity("e_k", "kettle", project="default", mention_count=2),),
+        entities=(entity("e_k", "kettle", mention_count=2),),
         mentions=(mention("c_1", "e_k"), mention("c_2", "e_k")),
         links=(Link(id="l_1", source="c_2", target="c_1", type="duplicates", weight=0.8, times=first.times),),
     )

@@ -7,7 +7,8 @@ from pathlib import Path
 from hydramem.core.row_types import Chunk, Document, Times
 from hydramem.core.time import now
 from tests.garden.memories import night, opened, put, rows
-from tests.storage.rows import chunk, document, entity, mention, relation
+from tests.garden.rows import chunk, document, entity, relation
+from tests.storage.rows import mention
 
 NOW = now()
 LIMIT = {"LIMITS_DOCUMENT_MB": "1"}
@@ -19,7 +20,7 @@ def times(days: float) -> Times:
 
 def page(id: str, days: float | None = None, **fields: object) -> Document:
     gone: dict[str, object] = {} if days is None else {"state": "archived", "times": times(days)}
-    return document(id, project="default", **(gone | fields))
+    return document(id, **(gone | fields))
 
 
 def passage(id: str, of: str, state: str = "active", days: float = 0, **fields: object) -> Chunk:
@@ -58,10 +59,8 @@ def test_versions_go_first_then_what_was_archived_longest(tmp_path: Path) -> Non
 
 
 def test_what_is_in_use_or_protected_stays_and_that_is_told(tmp_path: Path) -> None:
-    ada, bob = (entity(id, name, project="default") for id, name in (("e_1", "Ada"), ("e_2", "Bob")))
-    said = relation(
-        "e_1", "leads", "e_2", project="default", origin="asserted", evidence=("c_rests",), verdict="accepted"
-    )
+    ada, bob = (entity(id, name) for id, name in (("e_1", "Ada"), ("e_2", "Bob")))
+    said = relation("e_1", "leads", "e_2", origin="asserted", evidence=("c_rests",), verdict="accepted")
     chunks = (
         passage("c_now", "d_now"),
         passage("c_also", "d_now"),

@@ -16,7 +16,7 @@ from hydramem.storage.jobs import job
 from hydramem.storage.schema import CHANGE
 from hydramem.storage.write import Removal, Write
 from tests.garden.memories import night, opened, put, rows
-from tests.storage.rows import chunk, entity
+from tests.garden.rows import chunk, entity
 
 KEPT = {"LIMITS_CHANGE_DAYS": "30"}
 
@@ -106,7 +106,7 @@ def test_what_was_undone_is_not_as_if_it_stood(tmp_path: Path) -> None:
 
 
 def test_what_a_person_took_back_is_remembered_beyond_the_history(tmp_path: Path) -> None:
-    bare = entity("e_1", "Nobody", project="default")
+    bare = entity("e_1", "Nobody")
     with opened(tmp_path, **KEPT) as memory:
         put(memory, entities=(bare,))
         report = night(memory, "prune")
@@ -123,7 +123,7 @@ def test_what_a_person_took_back_is_remembered_beyond_the_history(tmp_path: Path
 
 def test_a_run_too_large_for_one_write_cannot_be_undone_by_halves(tmp_path: Path) -> None:
     with opened(tmp_path, **KEPT) as memory:
-        many = [chunk(f"c{number}", f"Memory {number}.", project="default") for number in range(450)]
+        many = [chunk(f"c{number}", f"Memory {number}.") for number in range(450)]
         with in_one_run() as run:
             changes = tuple(record("test", project="default", target=row.id, after=row) for row in many)
             memory._use().mirror.commit(Write(changes=changes, chunks=tuple(many)))

@@ -11,7 +11,7 @@ from hydramem.garden.phases.prune.over_limits import least_worth
 from hydramem.storage.in_memory.graph import InMemoryGraph
 from tests.examples import FEW
 from tests.garden.memories import night, opened, put, rows
-from tests.storage.rows import chunk, entity, relation
+from tests.garden.rows import chunk, entity, relation
 
 OLD = datetime(2025, 1, 1, tzinfo=UTC)
 
@@ -43,8 +43,8 @@ def test_over_the_limit_the_least_goes_with_what_hangs_on_it(tmp_path: Path) -> 
         memory_of("most", importance=0.9),
         memory_of("passage", importance=0.1, kind="passage"),
     )
-    things = tuple(entity(id, name, project="default") for id, name in (("e1", "Ada"), ("e2", "Bob")))
-    claim = relation("e1", "leads", "e2", project="default", evidence=("least",), verdict="accepted")
+    things = tuple(entity(id, name) for id, name in (("e1", "Ada"), ("e2", "Bob")))
+    claim = relation("e1", "leads", "e2", evidence=("least",), verdict="accepted")
     with opened(tmp_path, LIMITS_MEMORIES="4") as memory:
         put(
             memory,

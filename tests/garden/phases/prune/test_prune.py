@@ -16,7 +16,7 @@ from hydramem.garden.edges.gnn.trained_model import NAME, available
 from hydramem.text.normalize import entity_key
 from tests.garden.graphs import triples
 from tests.garden.memories import night, opened, put, rows
-from tests.storage.rows import chunk
+from tests.garden.rows import chunk
 
 pytestmark = pytest.mark.filterwarnings("ignore:.*torch.jit.script.*:DeprecationWarning")
 
@@ -81,7 +81,7 @@ def test_what_fits_neither_the_graph_nor_any_evidence_goes_and_comes_back(ruled:
     ids=str,
 )
 def test_what_is_protected_stays(ruled: Memory, protection: dict[str, object]) -> None:
-    reused = chunk("c_reused", "Something was said here.", project="default")
+    reused = chunk("c_reused", "Something was said here.")
     put(ruled, chunks=(reused,), relations=tuple(claim(*one, **protection) for one in WRONG))
     ruled.drain()
     for name in ("first", "second"):

@@ -1,6 +1,6 @@
 """Memories that were stored without comparison are compared by night: links are stored, and nothing ends."""
 
-from dataclasses import replace
+import re
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -11,11 +11,10 @@ from hydramem.core.ids import link_id
 from hydramem.core.row_types import Chunk, Link, LinkType, Times
 from hydramem.garden.night.run_phases import UNFINISHED
 from hydramem.garden.phases.supersede.replacement_prompt import CheckedAgainReply
-from hydramem.garden.proposals.compared_memories import read_compared
 from hydramem.llm.scripted_generator import ScriptedGenerator, ScriptedPrompt
-from hydramem.storage.write import Removal
 from tests.garden.memories import night, opened, put, rows
-from tests.storage.rows import chunk
+from tests.garden.rows import chunk
+from tests.storage.rows import link
 
 
 def note(id: str, text: str, day: int, **values: object) -> Chunk:
@@ -54,16 +53,8 @@ def test_an_update_that_was_not_compared_is_linked_once(memory: Memory) -> None:
     ("type", "state"), [("may_supersede", "active"), ("extends", "superseded"), ("contradicts", "active")]
 )
 def test_a_pair_that_was_compared_is_left(memory: Memory, type: LinkType, state: str) -> None:
-    link = Link(
-        id="l_1",
-        source="c_new",
-        target="c_old",
-        type=type,
-        weight=0.7,
-        state=state,  # type: ignore[arg-type]
-        times=Times(recorded_at=NEW.times.recorded_at),
-    )
-    put(memory, chunks=(OLD, NEW), links=(link,))
+    made = link("c_new", "c_old", type=type, state=state)
+    put(memory, chunks=(OLD, NEW), links=(made,))
     assert night(memory, "supersede").phases[0].proposals == 0
 
 
@@ -98,12 +89,6 @@ def test_an_older_memory_that_comes_later_is_compared_with_newer_ones(memory: Me
     assert links(memory) == {("c_new", "may_supersede", "c_old")}
 
 
-def test_a_plan_remembers_nothing(memory: Memory) -> None:
-    put(memory, chunks=(OLD, NEW))
-    memory.garden(phases=["supersede"], plan=True)
-    assert night(memory, "supersede").phases[0].counts["memories_compared"] == 2
-
-
 def test_a_night_that_stops_before_its_changes_are_made_loses_no_pair(
     memory: Memory, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -118,16 +103,6 @@ def test_a_night_that_stops_before_its_changes_are_made_loses_no_pair(
     (memory._garden_folder("default") / UNFINISHED).unlink()  # as where it could not even be written
     assert night(memory, "supersede").phases[0].counts["memories_compared"] == 2
     assert links(memory) == {("c_new", "may_supersede", "c_old")}
-
-
-def test_memories_that_are_gone_are_forgotten_here_too(memory: Memory) -> None:
-    put(memory, chunks=(OLD, NEW, OTHER))
-    night(memory, "supersede")
-    folder = memory._garden_folder("default")
-    assert read_compared(folder).ids == {"c_old", "c_new", "c_other"}
-    put(memory, removed=Removal(chunks=("c_other",)))
-    night(memory, "supersede")
-    assert read_compared(folder).ids == {"c_old", "c_new"}
 
 
 BLOCK = note("c_block", "Straddle carriers may do 20 km/h in block F.", 1)
@@ -158,14 +133,7 @@ def test_of_several_states_each_ends_where_the_next_begins(tmp_path: Path) -> No
     texts = (OLD.text, "The Kestrel office is in Room 6.", NEW.text)
     states = [note(f"c_{day}", text, day) for day, text in enumerate(texts, 1)]
 
-    def said(prompt: ScriptedPrompt) -> object:
-        count = prompt.text.count("<pair ")
-        each = {"verdict": "REPLACES", "older_quote": "Kestrel office", "newer_quote": "Kestrel office"}
-        if prompt.shape is CheckedAgainReply:
-            each |= {"verdict": "CONTRADICTION"}
-        return {"pairs": [{"index": index, **each} for index in range(1, count + 1)]}
-
-    with opened(tmp_path, said) as memory:
+    with opened(tmp_path, each_replaces) as memory:
         put(memory, chunks=states)
         for _ in range(3):
             night(memory, "supersede")
@@ -176,25 +144,18 @@ def test_of_several_states_each_ends_where_the_next_begins(tmp_path: Path) -> No
 
 SAID = note("c_said", "Kestrel's office shuts at noon on Fridays.", 1)
 AGAIN = note("c_again", "On a Friday nobody is in at Kestrel after midday.", 8)
-WEAK = Link(
-    id=link_id("default", "c_again", "duplicates", "c_said"),
-    source="c_again",
-    target="c_said",
-    type="duplicates",
-    weight=0.4,
-    times=Times(recorded_at=AGAIN.times.recorded_at),
-)
 
 
-SIDES = ("older", "newer")
+def linked(newer: str, type: LinkType, older: str, weight: float = 0.4) -> Link:
+    return link(newer, older, id=link_id("default", newer, type, older), type=type, weight=weight)
+
+
+WEAK = linked("c_again", "duplicates", "c_said")
 
 
 def shown_pairs(prompt: ScriptedPrompt) -> list[tuple[str, str]]:
     """Return the older and the newer text of each pair of a prompt."""
-    pairs = prompt.text.split("<pair ")[1:]
-    older, newer = (
-        [each.split(f"<{side} ")[1].split(">")[1].split("<")[0] for each in pairs] for side in SIDES
-    )
+    older, newer = (re.findall(rf"<{side} [^>]*>([^<]*)<", prompt.text) for side in ("older", "newer"))
     return list(zip(older, newer, strict=True))
 
 
@@ -222,8 +183,7 @@ VISITED = note("c_visited", "Brandt comes each October to look after the boiler 
 def test_what_was_linked_at_once_is_joined_where_it_says_the_same(
     memory: Memory, type: LinkType, left: int
 ) -> None:
-    made = replace(WEAK, id=link_id("default", "c_visited", type, "c_visit"), type=type)
-    made = replace(made, source="c_visited", target="c_visit")
+    made = linked("c_visited", type, "c_visit")
     put(memory, chunks=(VISIT, VISITED), links=(made,))
     before = rows(memory)
     report = night(memory, "supersede")
@@ -265,20 +225,9 @@ def test_what_takes_the_place_of_one_memory_is_one_matter(tmp_path: Path) -> Non
     """The classifier sees nothing in two of the texts; a model that is asked about them links them."""
     texts = (OLD.text, "The Kestrel office is in Room 6.", "They sit by the canal these days.")
     states = [note(f"c_{day}", text, day) for day, text in enumerate(texts, 1)]
-    link = [
-        Link(
-            id=link_id("default", newer, "may_supersede", "c_1"),
-            source=newer,
-            target="c_1",
-            type="may_supersede",
-            weight=0.7,
-            times=Times(recorded_at=NEW.times.recorded_at),
-        )
-        for newer in ("c_2", "c_3")
-    ]
-
+    made = [linked(newer, "may_supersede", "c_1", 0.7) for newer in ("c_2", "c_3")]
     with opened(tmp_path, each_replaces) as memory:
-        put(memory, chunks=states, links=link)
+        put(memory, chunks=states, links=made)
         night(memory, "supersede")
         assert ("c_3", "may_supersede", "c_2") in links(memory)
         assert memory.get("c_2").state == "active", "a model alone ends nothing"

@@ -3,8 +3,6 @@
 import json
 from pathlib import Path
 
-import pytest
-
 from hydramem.garden.proposals.compared_memories import (
     ComparedMemories,
     DoubtfulPair,
@@ -17,19 +15,17 @@ COMPARED = ComparedMemories(
 )
 
 
-def test_it_is_read_as_it_was_saved(tmp_path: Path) -> None:
+def test_it_is_read_as_saved_and_a_damaged_file_means_that_nothing_was_compared(
+    tmp_path: Path,
+) -> None:
     folder = tmp_path / "garden"
     assert read_compared(folder) == ComparedMemories()
     save_compared(COMPARED, folder)
     assert read_compared(folder) == COMPARED
-
-
-@pytest.mark.parametrize("content", ["", "{", "[]", '{"classifier": 1}', "null", '{"memories": []}'])
-def test_a_damaged_file_means_that_nothing_was_compared(tmp_path: Path, content: str) -> None:
-    save_compared(COMPARED, tmp_path)
-    (file,) = tmp_path.iterdir()
-    file.write_text(content)
-    assert read_compared(tmp_path) == ComparedMemories()
+    (file,) = folder.iterdir()
+    for content in ("", "{", "[]", '{"classifier": 1}', "null", '{"memories": []}'):
+        file.write_text(content)
+        assert read_compared(folder) == ComparedMemories()
 
 
 def test_another_classifier_compares_again(tmp_path: Path) -> None:

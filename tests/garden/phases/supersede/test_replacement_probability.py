@@ -10,7 +10,7 @@ from hydramem.garden.phases.supersede.replacement_probability import (
     speak_of_one_name,
 )
 from hydramem.llm.pair_classifier import PairJudgement
-from tests.storage.rows import chunk
+from tests.garden.rows import chunk
 
 
 def judged(supersedes: float) -> PairJudgement:

@@ -1,18 +1,22 @@
 """Memories that may supersede older ones: a model settles them by night, by words of both of them."""
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from hydramem import Memory
 from hydramem.core.errors import ModelUnavailableError
 from hydramem.core.results.garden_results import Gardened
-from hydramem.core.row_types import Chunk, Link, Times
+from hydramem.core.row_types import Chunk, Times
 from hydramem.llm.scripted_generator import ScriptedGenerator
 from tests.garden.memories import night, opened, put, rows
-from tests.storage.rows import chunk, entity, mention
+from tests.garden.rows import chunk, entity
+from tests.storage.rows import link, mention
 
 
 def note(id: str, text: str, day: int, **values: object) -> Chunk:
@@ -22,29 +26,23 @@ def note(id: str, text: str, day: int, **values: object) -> Chunk:
 
 OLD = note("c_old", "The herd grazes on the <north> slope.", 1)
 NEW = note("c_new", "The herd grazes on the south slope.", 8)
-MAYBE = Link(
-    id="l_1",
-    source="c_new",
-    target="c_old",
-    type="may_supersede",
-    weight=0.7,
-    times=Times(recorded_at=datetime(2025, 3, 8, tzinfo=UTC)),
-)
+MAYBE = link("c_new", "c_old", id="l_1", type="may_supersede", weight=0.7)
 
 
-def fill(memory: Memory, older: Chunk = OLD, newer: Chunk = NEW) -> None:
-    slope = entity("e_s", "north slope", project="default", mention_count=1)
-    put(memory, chunks=(older, newer), links=(MAYBE,), entities=(slope,), mentions=(mention("c_old", "e_s"),))
+@contextmanager
+def filled(
+    folder: Path, script: Any = None, *, pair: tuple[Chunk, Chunk] = (OLD, NEW), **settings: str
+) -> Iterator[Memory]:
+    """Open a memory of two memories with a link that waits; `script` is what its model says."""
+    slope = entity("e_s", "north slope", mention_count=1)
+    with opened(folder, script, **settings) as memory:
+        put(memory, chunks=pair, links=(MAYBE,), entities=(slope,), mentions=(mention("c_old", "e_s"),))
+        yield memory
 
 
 def reply(verdict: str, **values: object) -> dict[str, object]:
     given = {"index": 1, "verdict": verdict, "older_quote": "<north> slope", "newer_quote": "south slope"}
     return {"pairs": [given | values]}
-
-
-def again(verdict: str = "CONTRADICTION", **values: object) -> dict[str, object]:
-    """Return the reply to the second question, which shows the newer memory first."""
-    return reply(verdict, **values)
 
 
 def states(memory: Memory) -> dict[str, str]:
@@ -56,8 +54,7 @@ OPEN = {"c_old": "active", "c_new": "active", "l_1": "active"}
 
 
 def test_what_a_model_calls_a_replacement_ends_with_history(tmp_path: Path) -> None:
-    with opened(tmp_path, [reply("REPLACES"), again()]) as memory:
-        fill(memory)
+    with filled(tmp_path, [reply("REPLACES"), reply("CONTRADICTION")]) as memory:
         before = rows(memory)
         report = night(memory, "supersede")
         (change,) = report.changes
@@ -80,11 +77,15 @@ def test_what_a_model_calls_a_replacement_ends_with_history(tmp_path: Path) -> N
 
 @pytest.mark.parametrize(
     "second",
-    [again("COMPATIBLE"), again(newer_quote="another slope"), again(index=2), {"pairs": []}],
+    [
+        reply("COMPATIBLE"),
+        reply("CONTRADICTION", newer_quote="another slope"),
+        reply("CONTRADICTION", index=2),
+        {"pairs": []},
+    ],
 )
 def test_what_only_two_of_three_answers_say_ends_nothing(tmp_path: Path, second: object) -> None:
-    with opened(tmp_path, [reply("REPLACES"), second, reply("OUTDATED")]) as memory:
-        fill(memory)
+    with filled(tmp_path, [reply("REPLACES"), second, reply("OUTDATED")]) as memory:
         assert night(memory, "supersede").phases[0].state == "completed"
         assert states(memory) == OPEN
         assert memory.review().waiting == 1
@@ -93,8 +94,7 @@ def test_what_only_two_of_three_answers_say_ends_nothing(tmp_path: Path, second:
 
 
 def test_what_two_of_three_answers_leave_as_it_is_is_settled(tmp_path: Path) -> None:
-    with opened(tmp_path, [reply("REPLACES"), again("COMPATIBLE"), reply("NEEDED")]) as memory:
-        fill(memory)
+    with filled(tmp_path, [reply("REPLACES"), reply("COMPATIBLE"), reply("NEEDED")]) as memory:
         night(memory, "supersede")
         assert states(memory) == OPEN | {"l_1": "superseded"}
 
@@ -104,18 +104,16 @@ def test_a_second_answer_that_did_not_come_is_asked_for_in_the_next_night(
     tmp_path: Path, second: object
 ) -> None:
     first = [reply("REPLACES"), *([] if second is None else [second])]
-    with opened(tmp_path, first, GARDEN_PHASE_CALLS="1" if second is None else "50") as memory:
-        fill(memory)
+    with filled(tmp_path, first, GARDEN_PHASE_CALLS="1" if second is None else "50") as memory:
         assert night(memory, "supersede").phases[0].state == "partial"
         assert states(memory) == OPEN
-        memory._given_generator = ScriptedGenerator([again()])
+        memory._given_generator = ScriptedGenerator([reply("CONTRADICTION")])
         night(memory, "supersede")
         assert states(memory)["c_old"] == "superseded"
 
 
 def test_both_settles_the_link_alone(tmp_path: Path) -> None:
-    with opened(tmp_path, [reply("BOTH")]) as memory:
-        fill(memory)
+    with filled(tmp_path, [reply("BOTH")]) as memory:
         report = night(memory, "supersede")
         assert states(memory) == OPEN | {"l_1": "superseded"}
         assert memory.review().waiting == 0
@@ -136,8 +134,7 @@ def test_both_settles_the_link_alone(tmp_path: Path) -> None:
 def test_what_is_unsure_or_cannot_be_checked_stays_and_is_asked_of_a_person(
     tmp_path: Path, answer: object
 ) -> None:
-    with opened(tmp_path, [answer]) as memory:
-        fill(memory)
+    with filled(tmp_path, [answer]) as memory:
         report = night(memory, "supersede")
         assert states(memory) == OPEN
         assert report.phases[0].state == "completed"
@@ -149,26 +146,25 @@ def test_what_is_unsure_or_cannot_be_checked_stays_and_is_asked_of_a_person(
     "answer", [ModelUnavailableError("timed out"), reply("REPLACED"), "They are.", {"verdict": "REPLACES"}]
 )
 def test_a_model_that_fails_ends_nothing_and_is_said(tmp_path: Path, answer: object) -> None:
-    with opened(tmp_path, [answer]) as memory:
-        fill(memory)
+    with filled(tmp_path, [answer]) as memory:
         (phase,) = night(memory, "supersede").phases
         assert phase.state == "partial"
         assert any("model" in note for note in phase.notes)
         assert states(memory) == OPEN
 
 
-def test_without_a_model_nothing_ends(memory: Memory) -> None:
-    fill(memory)
-    (phase,) = night(memory, "supersede").phases
-    assert (phase.state, phase.counts["memories_maybe_replaced"]) == ("completed", 1)
-    assert states(memory) == OPEN
+def test_without_a_model_nothing_ends(tmp_path: Path) -> None:
+    with filled(tmp_path) as memory:
+        (phase,) = night(memory, "supersede").phases
+        assert (phase.state, phase.counts["memories_maybe_replaced"]) == ("completed", 1)
+        assert states(memory) == OPEN
 
 
 LATER = Times(recorded_at=OLD.times.recorded_at, valid_from=datetime(2025, 3, 20, tzinfo=UTC))
 
 
 @pytest.mark.parametrize(
-    "rows_",
+    "pair",
     [
         (replace(OLD, layer="verified"), NEW),
         (replace(OLD, times=LATER), NEW),
@@ -177,9 +173,8 @@ LATER = Times(recorded_at=OLD.times.recorded_at, valid_from=datetime(2025, 3, 20
     ],
     ids=["verified", "begins later", "for a time", "too long to show"],
 )
-def test_what_only_a_person_may_end_is_not_shown(tmp_path: Path, rows_: tuple[Chunk, Chunk]) -> None:
-    with opened(tmp_path, []) as memory:
-        fill(memory, *rows_)
+def test_what_only_a_person_may_end_is_not_shown(tmp_path: Path, pair: tuple[Chunk, Chunk]) -> None:
+    with filled(tmp_path, [], pair=pair) as memory:
         report: Gardened = night(memory, "supersede")
         assert report.phases[0].state == "completed"
         assert states(memory) == OPEN
@@ -193,8 +188,7 @@ def test_the_prompt_shows_both_with_dates_and_escaped(tmp_path: Path) -> None:
         seen.append(prompt.text)
         return reply("UNSURE")
 
-    with opened(tmp_path, answer) as memory:
-        fill(memory)
+    with filled(tmp_path, answer) as memory:
         night(memory, "supersede")
     (text,) = seen
     assert '<older said="2025-03-01">The herd grazes on the &lt;north&gt; slope.</older>' in text

@@ -9,10 +9,9 @@ from hydramem import Memory
 from hydramem.core.row_types import Relation, Times
 from hydramem.core.time import now
 from tests.garden.memories import night, put, rows
-from tests.storage.rows import chunk, entity, relation
+from tests.garden.rows import chunk, entity, relation
 
 PEOPLE = (entity("e1", "Ada"), entity("e2", "Acme"), entity("e3", "Globex"), entity("e4", "Initech"))
-PEOPLE = tuple(replace(row, project="default") for row in PEOPLE)
 
 
 def works(employer: str, day: int | None, *, said: int = 1, **fields: object) -> Relation:
@@ -20,7 +19,7 @@ def works(employer: str, day: int | None, *, said: int = 1, **fields: object) ->
     begins = None if day is None else datetime(2025, 1, day, tzinfo=UTC)
     times = Times(recorded_at=datetime(2025, 2, said, tzinfo=UTC), valid_from=begins)
     id = f"r_{employer}"
-    return relation("e1", "works_for", employer, id=id, project="default", times=times, **fields)
+    return relation("e1", "works_for", employer, id=id, times=times, **fields)
 
 
 def told(memory: Memory, *relations: Relation, **rows: object) -> list[str]:
@@ -82,14 +81,14 @@ def test_a_relation_that_was_deferred_and_is_accepted_by_now_ends_the_one_before
     memory: Memory,
 ) -> None:
     waiting = works("e3", 9, verdict="deferred", probability=0.5, evidence=("c1",))
-    stated = chunk("c1", "Ada works for Globex.", project="default", times=Times(recorded_at=now()))
+    stated = chunk("c1", "Ada works for Globex.", times=Times(recorded_at=now()))
     assert told(memory, works("e2", 1), waiting, chunks=(stated,)) == []
     assert len(told(memory, replace(waiting, verdict="accepted"))) == 1
 
 
 def test_other_scopes_are_other_matters(memory: Memory) -> None:
     chunks = tuple(
-        chunk(id, f"Ada works for {name}.", project="default", scope=scope)
+        chunk(id, f"Ada works for {name}.", scope=scope)
         for id, name, scope in (("c1", "Acme", "/fiction"), ("c2", "Globex", "/staff"))
     )
     pair = works("e2", 1, evidence=("c1",)), works("e3", 9, evidence=("c2",))
