@@ -4,19 +4,23 @@ from collections.abc import Mapping, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass, field, replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from hydramem.core.config import IngestConfig
-from hydramem.core.results.write_results import Ingested
+from hydramem.core.config import IngestConfig, MemoryConfig
+from hydramem.core.results.write_results import Ingested, Remembered
 from hydramem.core.row_types import Chunk, Relation
 from hydramem.graph.snapshot.registry import Snapshots
 from hydramem.ingest.documents.ingest import ingest
+from hydramem.ingest.memories.memory_input import MemoryInput
+from hydramem.ingest.memories.remember import remember
 from hydramem.ingest.write_target import Accept, Target
 from hydramem.llm.contracts import Generator
 from hydramem.llm.hash_embedder import HashEmbedder
+from hydramem.storage.changes import record
 from hydramem.storage.chunk_filter import ChunkFilter
 from hydramem.storage.in_memory.graph import InMemoryGraph
 from hydramem.storage.in_memory.vectors import InMemoryVectors
@@ -89,6 +93,15 @@ class Kit:
             accept=accept,
             looking=lambda: nullcontext(self.vectors),
         )
+
+    def remember(self, text: str, *, settings: MemoryConfig | None = None, **fields: Any) -> Remembered:
+        """Remember a note, as a caller of the memory does."""
+        given = MemoryInput(**{"text": text, "kind": "note"} | fields)
+        return remember(given, target=self.target(), settings=settings or MemoryConfig())
+
+    def put(self, **rows: Any) -> None:
+        """Store rows as they are."""
+        self.commit(Write(changes=(record("test", project=PROJECT, target="x"),), **rows), {})
 
     def chunks(self) -> list[Chunk]:
         """Return the active chunks in order of their document."""

@@ -80,6 +80,22 @@ def test_sentences_end_where_a_reader_says() -> None:
     ]
 
 
+PLAIN_END = re.compile(
+    r"[.!?…]+[\"'”’»)\]]*(?=\s)|[。！？｡]+[」』”’）)]*|\n[ \t]*\n|\n(?=[ \t]*(?:[-*+•|>]|\d+[.)])[ \t])"
+)
+MARKS = st.sampled_from([".", "…", "!", '"', ")", " ", "\n", "word", "- ", "。", "1."])
+
+
+@settings(max_examples=50)
+@given(st.lists(MARKS, max_size=14).map("".join))
+def test_sentences_end_where_the_plain_form_of_the_pattern_ends_them(text: str) -> None:
+    plain = {match.end() for match in PLAIN_END.finditer(text) if match.end() < len(text)}
+    ends = {end for _, end in sentence_spans(text)} - {len(text)}
+    # An abbreviation ends no sentence.
+    assert ends <= plain
+    assert all(text[max(0, end - 16) : end].rstrip(")\"'").endswith(".") for end in plain - ends)
+
+
 def test_the_heading_path_stands_above_its_text() -> None:
     cut = pieces(f"{SAID} intro\n\n# A\n\n## B\n\n{SAID} one\n\n# C\n\n{SAID} two")
     assert [(piece.heading_path, piece.text) for piece in cut] == [

@@ -1,10 +1,15 @@
 """Headings as they read: marks of Markdown go, and what is part of a name stays."""
 
+import re
 import time
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
+from hydramem.text.chunking import chunk
 from hydramem.text.outline import plain_heading
+from tests.examples import FEW
 
 
 @pytest.mark.parametrize(
@@ -21,6 +26,18 @@ from hydramem.text.outline import plain_heading
 )
 def test_marks_go_and_names_stay(heading: str, plain: str) -> None:
     assert plain_heading(heading) == plain
+
+
+PLAIN_HEADING = re.compile(r"#[ \t]+(?P<heading>[^\n]*?)[ \t]*#*[ \t]*")
+
+
+@FEW
+@given(st.lists(st.sampled_from(["#", " ", "\t", "a", "b c", "# "]), max_size=10).map("".join))
+def test_the_marks_that_close_a_heading_are_no_part_of_it(rest: str) -> None:
+    plain = PLAIN_HEADING.fullmatch(f"# {rest}")
+    heading = plain and plain_heading(plain["heading"])
+    (cut,) = chunk(f"# {rest}\n\nSome text.", kind="markdown", max_tokens=220, overlap_tokens=0)
+    assert cut.heading_path == ((heading,) if heading else ())
 
 
 @pytest.mark.slow

@@ -9,8 +9,6 @@ from hydramem.core.config import MemoryConfig
 from hydramem.core.row_types import Decision, RelationCandidate, Verdict
 from hydramem.ingest.knowledge.relation_input import RelationInput
 from hydramem.ingest.knowledge.relations import Asserted, Functional, relate
-from hydramem.ingest.memories.memory_input import MemoryInput
-from hydramem.ingest.memories.remember import remember
 from hydramem.storage.store import Listing
 from tests.ingest.conftest import PROJECT, Kit
 
@@ -35,8 +33,7 @@ class Judge:
 
 
 def noted(kit: Kit, text: str) -> str:
-    draft = MemoryInput(text=text, kind="note")
-    return remember(draft, target=kit.target(), settings=AS_GIVEN).id
+    return kit.remember(text, settings=AS_GIVEN).id
 
 
 def state(

@@ -7,9 +7,7 @@ from hypothesis import strategies as st
 from hydramem.core.errors import InvalidInputError, NotFoundError
 from hydramem.core.results.knowledge_results import Moved, ScopeCount
 from hydramem.ingest.knowledge.scopes import move, moved_scope, tree
-from hydramem.storage.changes import record
 from hydramem.storage.chunk_filter import ChunkFilter
-from hydramem.storage.write import Write
 from tests.examples import FEW
 from tests.ingest.conftest import PROJECT, KilledError, Kit
 from tests.storage.rows import at, chunk
@@ -27,7 +25,7 @@ def put(kit: Kit, *scopes: str, **fields: object) -> list[str]:
         chunk(f"c{place}", f"memory {place}", project=PROJECT, scope=scope, **fields)
         for place, scope in enumerate(scopes)
     )
-    kit.commit(Write(changes=(record("test", project=PROJECT, target="x"),), chunks=rows), {})
+    kit.put(chunks=rows)
     return [row.id for row in rows]
 
 

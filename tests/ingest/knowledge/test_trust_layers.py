@@ -1,21 +1,16 @@
 """Layers: what several voices say, what a person or an agent vouches for, and who may say what."""
 
-from dataclasses import replace
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from hydramem.core.config import MemoryConfig
 from hydramem.core.errors import InvalidInputError, NotFoundError
-from hydramem.core.results.write_results import Remembered
 from hydramem.core.row_types import Chunk, Relation
 from hydramem.ingest.knowledge.relation_input import RelationInput
 from hydramem.ingest.knowledge.relations import Functional, relate
 from hydramem.ingest.knowledge.trust_layers import MOST_VOICES, VOICES, promote, raised_by_voices
 from hydramem.ingest.memories.forget import forget
-from hydramem.ingest.memories.memory_input import MemoryInput
-from hydramem.ingest.memories.remember import remember
 from hydramem.search.visible.listings import relation_subject
 from hydramem.storage.changes import acting_as
 from tests.examples import FEW
@@ -25,11 +20,6 @@ from tests.storage.rows import chunk
 TWO = MemoryConfig(shared_by=2)
 SOURCES = st.sampled_from(["", "wiki", "chat", "mail"])
 SESSIONS = st.sampled_from([None, "s_1", "s_2", "s_3"])
-
-
-def told(kit: Kit, text: str = "Ada leads Kestrel.", **fields: object) -> Remembered:
-    draft = replace(MemoryInput(text=text, kind="note"), **fields)
-    return remember(draft, target=kit.target(), settings=MemoryConfig())
 
 
 def raise_to(kit: Kit, layer: str, *ids: str, reason: str = "Ada said so") -> object:
@@ -97,7 +87,7 @@ def test_the_order_of_voices_does_not_matter(voices: list[tuple[str, str | None]
 
 
 def test_promote_moves_chunks_and_relations_with_their_history(kit: Kit) -> None:
-    id, relation = told(kit, "Grace likes tea.").id, a_relation(kit)
+    id, relation = kit.remember("Grace likes tea.").id, a_relation(kit)
     done = raise_to(kit, "shared", id, relation.id)
     assert (done.chunks, done.relations, done.unchanged) == ((id,), (relation.id,), ())
     assert stored(kit, id).layer == "shared"
@@ -117,7 +107,7 @@ def test_what_a_person_verifies_no_model_changes(kit: Kit) -> None:
 
 
 def test_an_agent_may_share_and_not_verify(kit: Kit) -> None:
-    id = told(kit).id
+    id = kit.remember("Ada leads Kestrel.").id
     with acting_as("mcp"):
         with pytest.raises(InvalidInputError, match="an agent may promote to shared"):
             raise_to(kit, "verified", id)
@@ -130,7 +120,7 @@ def test_an_agent_may_share_and_not_verify(kit: Kit) -> None:
 
 
 def test_nothing_is_written_where_something_is_wrong(kit: Kit) -> None:
-    id, gone = told(kit).id, told(kit, "Grace likes tea.").id
+    id, gone = (kit.remember(text).id for text in ("Ada leads Kestrel.", "Grace likes tea."))
     forget([gone], graph=kit.graph, mirror=kit.mirror)
     with pytest.raises(InvalidInputError, match="is archived"):
         raise_to(kit, "shared", id, gone)

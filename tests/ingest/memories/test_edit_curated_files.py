@@ -14,8 +14,6 @@ from hydramem.core.results.write_results import Curated
 from hydramem.core.settings.config_loading import load_config
 from hydramem.ingest.memories.edit_curated_files import curate, curated
 from hydramem.ingest.memories.forget import forget
-from hydramem.ingest.memories.memory_input import MemoryInput
-from hydramem.ingest.memories.remember import remember
 from hydramem.storage.files.curated_files import CuratedPlace, SessionBlocks
 from tests.engines import DISK_ENGINE
 from tests.ingest.conftest import PROJECT, Kit
@@ -167,10 +165,9 @@ def test_notes_come_back_the_most_important_first_as_far_as_there_is_room(
     kit: Kit, place: CuratedPlace
 ) -> None:
     for text, importance in (("Small.", 0.1), ("x" * 90, 0.5), ("Great.", 0.9), ("a\n§\nb", 0.8)):
-        draft = MemoryInput(text=text, kind="note", source="MEMORY.md", importance=importance)
-        remember(draft, target=kit.target(), settings=SETTINGS)
-    remember(MemoryInput(text="Another source.", kind="note"), target=kit.target(), settings=SETTINGS)
-    remember(MemoryInput(text=ORDER, kind="note", source="MEMORY.md"), target=kit.target(), settings=SETTINGS)
+        kit.remember(text, source="MEMORY.md", importance=importance)
+    kit.remember("Another source.")
+    kit.remember(ORDER, source="MEMORY.md")
     done = change(kit, place, add("First."), from_notes=True)
     assert done.entries == ("First.", "Great.", "Small.")
     assert done.left_out == ("a\n§\nb", "x" * 90)

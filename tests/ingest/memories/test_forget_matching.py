@@ -6,8 +6,6 @@ from hydramem.core.errors import InvalidInputError
 from hydramem.core.results.write_results import Forgotten
 from hydramem.core.row_types import Chunk, Times
 from hydramem.ingest.memories.forget import Sweep, forget_matching
-from hydramem.storage.changes import record
-from hydramem.storage.write import Write
 from tests.ingest.conftest import PROJECT, Kit
 from tests.storage.rows import at, chunk, document
 
@@ -15,8 +13,7 @@ SCOPES = ["/", "/x", "/x/y", "/xy", "/x%", "/x_"]
 
 
 def put(kit: Kit, *rows: Chunk) -> None:
-    change = record("test", project=PROJECT, target="x")
-    kit.commit(Write(changes=(change,), documents=(document(project=PROJECT),), chunks=rows), {})
+    kit.put(documents=(document(project=PROJECT),), chunks=rows)
 
 
 def filed(id: str, scope: str = "/x", day: float = 0, **fields: object) -> Chunk:

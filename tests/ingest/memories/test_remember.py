@@ -17,10 +17,8 @@ from hydramem.ingest.memories.forget import forget
 from hydramem.ingest.memories.memory_input import MemoryInput, validate
 from hydramem.ingest.memories.remember import remember, remember_all
 from hydramem.llm.scripted_generator import ScriptedGenerator, ScriptedPrompt
-from hydramem.storage.changes import record
 from hydramem.storage.chunk_filter import ChunkFilter
 from hydramem.storage.store import Listing
-from hydramem.storage.write import Write
 from hydramem.text.dates.caller_dates import moment
 from tests.ingest.conftest import PROJECT, Kit
 
@@ -65,10 +63,6 @@ def tell(
 def row(kit: Kit, id: str) -> Chunk:
     (found,) = kit.graph.chunks([id])
     return found
-
-
-def put(kit: Kit, chunk: Chunk) -> None:
-    kit.commit(Write(changes=(record("test", project=PROJECT, target=chunk.id),), chunks=(chunk,)), {})
 
 
 def every(kit: Kit) -> list[Chunk]:
@@ -162,7 +156,7 @@ def test_a_plan_is_not_carried_out_on_a_memory_that_changed_while_the_model_work
     answer = plan(each={"action": action}, insert=True)
 
     def meanwhile(prompt: ScriptedPrompt) -> Any:
-        put(kit, replace(row(kit, old.id), importance=0.9))
+        kit.put(chunks=(replace(row(kit, old.id), importance=0.9),))
         return answer(prompt)
 
     done = tell(kit, memory("MySQL was slow for Billing.", **GIVEN), script=ScriptedGenerator(meanwhile))
@@ -177,7 +171,8 @@ def test_a_memory_that_was_only_recalled_while_the_model_worked_is_as_it_was(kit
     answer = plan(each={"action": "delete"}, insert=True)
 
     def meanwhile(prompt: ScriptedPrompt) -> Any:
-        put(kit, replace(row(kit, old.id), recall_count=3, last_recalled_at=draft_time("2030")))
+        recalled = replace(row(kit, old.id), recall_count=3, last_recalled_at=draft_time("2030"))
+        kit.put(chunks=(recalled,))
         return answer(prompt)
 
     done = tell(kit, memory("Billing runs on MySQL here.", **GIVEN), script=ScriptedGenerator(meanwhile))

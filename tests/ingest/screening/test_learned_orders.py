@@ -9,8 +9,6 @@ import pytest
 from benchmarks.screening import SETS, measure, read_sets
 from hydramem.core.config import IngestConfig, MemoryConfig
 from hydramem.ingest.memories.forget import revive
-from hydramem.ingest.memories.memory_input import MemoryInput
-from hydramem.ingest.memories.remember import remember
 from hydramem.ingest.screening.learned_orders import (
     FEATURES,
     MOST_IN_WINDOW,
@@ -78,12 +76,11 @@ def quiet_order() -> str:
 
 
 def test_what_only_the_weights_hold_says_so_and_is_recalled_once_revived(kit: Kit, quiet_order: str) -> None:
-    given = MemoryInput(text=quiet_order, kind="note")
-    done = remember(given, target=kit.target(), settings=MemoryConfig())
+    done = kit.remember(quiet_order)
     assert done.state == "quarantined"
     assert done.reasons[0].startswith("looks like an order to the reader: score 0.")
     assert revive([done.id], graph=kit.graph, mirror=kit.mirror).chunks == (done.id,)
-    again = remember(given, target=kit.target(), settings=MemoryConfig())
+    again = kit.remember(quiet_order)
     assert (again.id, again.state) == (done.id, "active")
 
 

@@ -11,8 +11,6 @@ from hydramem.core.errors import InvalidInputError
 from hydramem.core.package_data import data_tables
 from hydramem.ingest.documents.ingest_extracted import ExtractedChunk, ExtractedRelation, ingest_extracted
 from hydramem.ingest.memories.forget import revive
-from hydramem.ingest.memories.memory_input import MemoryInput
-from hydramem.ingest.memories.remember import remember
 from hydramem.ingest.screening.addressed_orders import combinations
 from hydramem.ingest.screening.quarantine import QUARANTINED_FOR, injection_rules, screen, threats_in
 from hydramem.storage.chunk_filter import ChunkFilter
@@ -86,7 +84,7 @@ def test_time_grows_with_the_text_and_no_faster(unit: str) -> None:
 
 
 def test_a_quarantined_memory_is_kept_and_listed_and_leads_nowhere(kit: Kit) -> None:
-    done = remember(MemoryInput(text=ORDER, kind="note"), target=kit.target(), settings=SETTINGS)
+    done = kit.remember(ORDER)
     assert (done.created, done.state, done.entities) == (True, "quarantined", ())
     row = kit.graph.chunks([done.id])[0]
     assert (row.text, row.metadata) == (ORDER, {QUARANTINED_FOR: list(done.reasons)})
@@ -94,16 +92,16 @@ def test_a_quarantined_memory_is_kept_and_listed_and_leads_nowhere(kit: Kit) -> 
     assert kit.graph.list_chunks(where, Listing()) == ()
     assert kit.vectors.matching("previous instructions", where, 10) == ()
     assert kit.graph.list_entities(PROJECT, Listing()) == ()
-    again = remember(MemoryInput(text=ORDER, kind="note"), target=kit.target(), settings=SETTINGS)
+    again = kit.remember(ORDER)
     assert (again.id, again.created, again.state) == (done.id, False, "quarantined")
 
 
 def test_a_person_sets_a_quarantined_memory_free(kit: Kit) -> None:
-    id = remember(MemoryInput(text=ORDER, kind="note"), target=kit.target(), settings=SETTINGS).id
+    id = kit.remember(ORDER).id
     assert revive([id], graph=kit.graph, mirror=kit.mirror).chunks == (id,)
     where = ChunkFilter(projects=(PROJECT,))
     assert [row.id for row in kit.vectors.matching("previous instructions", where, 10)] == [id]
-    again = remember(MemoryInput(text=ORDER, kind="note"), target=kit.target(), settings=SETTINGS)
+    again = kit.remember(ORDER)
     assert (again.id, again.created, again.state) == (id, False, "active")
 
 

@@ -2,7 +2,6 @@
 
 import json
 import time
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -12,8 +11,6 @@ from hypothesis import strategies as st
 from hydramem.core.config import MemoryConfig
 from hydramem.core.errors import InvalidInputError
 from hydramem.ingest.documents.ingest_extracted import ExtractedChunk, ingest_extracted
-from hydramem.ingest.memories.memory_input import MemoryInput
-from hydramem.ingest.memories.remember import remember
 from hydramem.ingest.screening.strip_recalled_blocks import strip_recalled
 from tests.examples import FEW
 from tests.ingest.conftest import Kit
@@ -128,11 +125,10 @@ def test_what_is_said_and_remembered_is_screened_and_documents_are_not(kit: Kit,
     said = [(row.position, row.text) for row in kit.chunks() if row.kind == "turn"]
     assert said == [(0, "The key is blue."), (2, "Thanks.")]
     assert [row.text for row in kit.chunks() if row.kind == "passage"] == [page.read_text()]
-    draft = MemoryInput(text=f"{BLOCK} The lock is red.", kind="note")
-    kept = remember(draft, target=kit.target(), settings=MemoryConfig())
+    kept = kit.remember(f"{BLOCK} The lock is red.")
     assert kit.graph.chunks([kept.id])[0].text == "The lock is red."
     with pytest.raises(InvalidInputError, match="text: is only what was recalled"):
-        remember(replace(draft, text=BLOCK), target=kit.target(), settings=MemoryConfig())
+        kit.remember(BLOCK)
 
 
 def test_what_an_agent_captured_is_screened(kit: Kit) -> None:
@@ -140,10 +136,5 @@ def test_what_an_agent_captured_is_screened(kit: Kit) -> None:
     ingest_extracted("chat", chunks, target=kit.target(), settings=kit.settings, screening=MemoryConfig())
     assert sorted(kit.texts()) == sorted(["Ada leads billing.", BLOCK])
     with pytest.raises(InvalidInputError, match=r"chunks\[0\].text: is only what was recalled"):
-        ingest_extracted(
-            "x",
-            [ExtractedChunk(text=BLOCK, kind="note")],
-            target=kit.target(),
-            settings=kit.settings,
-            screening=MemoryConfig(),
-        )
+        note = ExtractedChunk(text=BLOCK, kind="note")
+        ingest_extracted("x", [note], target=kit.target(), settings=kit.settings, screening=MemoryConfig())

@@ -10,8 +10,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from hydramem.core.config import MemoryConfig
-from hydramem.ingest.memories.memory_input import MemoryInput
-from hydramem.ingest.memories.remember import remember
 from hydramem.ingest.screening.quarantine import screen
 from hydramem.ingest.screening.secret_values import is_random
 from hydramem.ingest.screening.secrets import find_secrets, has_check_digit, mask_secrets
@@ -186,14 +184,8 @@ def test_card_numbers_have_a_check_digit() -> None:
 
 
 def test_memories_that_differ_in_a_secret_alone_are_one(kit: Kit) -> None:
-    stored = [
-        remember(
-            MemoryInput(text=f"The password of the NAS is {secret}"),
-            target=kit.target(),
-            settings=MemoryConfig(),
-        )
-        for secret in ("Herbst!" + "Laub9", "Winter!" + "Eis7")
-    ]
+    secrets = ("Herbst!" + "Laub9", "Winter!" + "Eis7")
+    stored = [kit.remember(f"The password of the NAS is {secret}") for secret in secrets]
     assert [each.created for each in stored] == [True, False]
     assert stored[0].id == stored[1].id
     assert kit.texts() == ["The password of the NAS is [masked: password]"]

@@ -9,7 +9,6 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from hydramem.core.config import MemoryConfig
 from hydramem.core.errors import InvalidInputError, NotFoundError
 from hydramem.core.ids import entity_id, relation_id, version_id
 from hydramem.core.results.knowledge_results import Divided, Merged
@@ -21,13 +20,10 @@ from hydramem.ingest.knowledge.merging.reassign import reassign
 from hydramem.ingest.knowledge.merging.split_entity import split
 from hydramem.ingest.knowledge.relation_input import RelationInput
 from hydramem.ingest.knowledge.relations import Functional, relate
-from hydramem.ingest.memories.memory_input import MemoryInput
-from hydramem.ingest.memories.remember import remember
-from hydramem.storage.changes import in_one_run, record
+from hydramem.storage.changes import in_one_run
 from hydramem.storage.outbox import worth_a_vector
 from hydramem.storage.schema import ENTITY, MENTIONS, RELATES
 from hydramem.storage.undo.undo import undo
-from hydramem.storage.write import Write
 from hydramem.text.normalize import entity_key
 from tests.examples import FEW, MANY
 from tests.ingest.conftest import PROJECT, Kit
@@ -35,10 +31,6 @@ from tests.storage.rows import at, chunk, entity, relation
 
 NAMES = ("Ada", "Ada Lovelace", "Countess", "Byron", "MySQL")
 ONE_OBJECT = Functional(types=("lives_in",))
-
-
-def put(kit: Kit, **rows: object) -> None:
-    kit.commit(Write(changes=(record("test", project=PROJECT, target="x"),), **rows), {})  # type: ignore[arg-type]
 
 
 def one(name: str, **fields: object) -> Entity:
@@ -49,10 +41,6 @@ def one(name: str, **fields: object) -> Entity:
 def told(kit: Kit, subject: str, type: str, object: str, **fields: object) -> Relation:
     statement = RelationInput(subject=subject, type=type, object=object, **fields)  # type: ignore[arg-type]
     return relate(statement, target=kit.target(), functional=ONE_OBJECT).relation
-
-
-def said(kit: Kit, text: str) -> str:
-    return remember(MemoryInput(text=text, kind="note"), target=kit.target(), settings=MemoryConfig()).id
 
 
 def unite(kit: Kit, keep: str, *others: str) -> Merged:
@@ -78,8 +66,8 @@ def entities(kit: Kit) -> dict[str, Entity]:
 @pytest.fixture
 def two(kit: Kit) -> Kit:
     """Ada and Ada Lovelace, who are one."""
-    said(kit, "Ada wrote the Analyst notes with Charles Babbage.")
-    said(kit, "Ada Lovelace met Charles Babbage in London.")
+    kit.remember("Ada wrote the Analyst notes with Charles Babbage.")
+    kit.remember("Ada Lovelace met Charles Babbage in London.")
     told(kit, "Ada", "likes", "Tea")
     told(kit, "Ada Lovelace", "likes", "Tea")
     told(kit, "Ada Lovelace", "knows", "Ada")
@@ -103,7 +91,7 @@ def test_a_merged_entity_is_found_by_every_name_and_has_it_all(two: Kit) -> None
     worth = {row.id for row in entities(two).values() if worth_a_vector(row.mention_count)}
     assert two.vectors.entity_hashes().keys() == worth
     assert two.known(["ada lovelace"]) == {"ada lovelace": done.entity.id}
-    late = said(two, "Ada Lovelace wrote about Kestrel.")
+    late = two.remember("Ada Lovelace wrote about Kestrel.").id
     assert {row.entity for row in two.graph.mentions([late])} >= {done.entity.id}
     assert "Ada Lovelace" not in entities(two)
     assert two.counted_right()
@@ -147,7 +135,7 @@ def test_split_is_the_way_back(two: Kit, how: str) -> None:
 
 def test_what_was_written_since_stays_and_is_listed(two: Kit) -> None:
     unite(two, "Ada", "Ada Lovelace")
-    late = said(two, "Ada likes Kestrel.")
+    late = two.remember("Ada likes Kestrel.").id
     told(two, "Ada", "father_of", "Zed")
     told(two, "Byron", "father_of", "Ada", evidence=(late,))
     set_entity(Naming(name="Ada", aliases=("Enchantress",), description="a person"), target=two.target())
@@ -165,7 +153,7 @@ def test_a_verdict_since_goes_along(two: Kit) -> None:
     unite(two, "Ada", "Ada Lovelace")
     row = next(row for row in two.relations() if row.type == "father_of")
     said = Verdict(decision="accepted", score=1.0, stage="person", verifier="person:Grace", layer="verified")
-    put(two, relations=(decided(row, said, at(99)),))
+    two.put(relations=(decided(row, said, at(99)),))
     assert divide(two, "Ada Lovelace").left == ()
     row = next(row for row in two.relations() if row.type == "father_of")
     assert (row.id, row.verifier, row.layer) == (
@@ -251,8 +239,8 @@ def test_what_was_never_merged_cannot_be_split(two: Kit) -> None:
 
 
 def test_chunks_that_speak_of_another_are_given_to_it(kit: Kit) -> None:
-    river = said(kit, "Mercury flows into Thames.")
-    planet = said(kit, "Mercury orbits Sol.")
+    river = kit.remember("Mercury flows into Thames.").id
+    planet = kit.remember("Mercury orbits Sol.").id
     told(kit, "Mercury", "flows_to", "Thames", evidence=(river,))
     told(kit, "Mercury", "is_near", "Sol", evidence=(planet, river))
     done = reassign("Mercury (river)", of="Mercury", chunks=[river], reason="a river", target=kit.target())
@@ -365,7 +353,7 @@ def agrees(kit: Kit, *, gone: set[str]) -> None:
 def merged_and_split(graph: Graph, data: st.DataObject) -> None:
     kit = Kit()
     chunks, found, mentions, relations = map(tuple, graph)
-    put(kit, chunks=chunks, entities=found, mentions=mentions, relations=relations)
+    kit.put(chunks=chunks, entities=found, mentions=mentions, relations=relations)
     kit.mirror.refresh_entities([row.id for row in found])
     before, names = rows(kit), kit.vectors.entity_hashes()
     keep = data.draw(st.sampled_from(found))

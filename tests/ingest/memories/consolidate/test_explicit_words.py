@@ -13,10 +13,7 @@ ENDS = [
     ("The office is now in Room 9.", "The office is in Room 4."),
 ]
 STAYS = [
-    ("We replaced Jenkins with Drone for the game client.", "We test the shop with Jenkins."),
     ("I moved from Berlin to Munich.", "My brother lives in Berlin."),
-    ("Ada flew from Berlin to Munich.", "Ada lives in Berlin."),
-    ("Ada moved from Berlin to Munich.", "Ada lives in Berlin. Bo lives there too."),
 ]
 WRAPPED = [
     "The user said that {}",

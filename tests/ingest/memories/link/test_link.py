@@ -239,9 +239,7 @@ def test_what_changed_while_the_model_thought_is_left_alone(kit: Kit) -> None:
     def answer(prompt: ScriptedPrompt) -> dict[str, object]:
         forget([gone], graph=kit.graph, mirror=kit.mirror)
         row = replace(kit.graph.chunks([old])[0], importance=0.9)
-        kit.mirror.commit(
-            Write(changes=(record("revise", project=PROJECT, target=old, after=row),), chunks=(row,))
-        )
+        kit.put(chunks=(row,))
         return {"links": [{"id": old}, {"id": gone}], "neighbours": [{"id": old, "summary": "s"}]}
 
     done = link(kit, note(kit, "new", at=0.0), answer)
