@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from hydramem.core.row_types import DOUBTED, Relation
 from hydramem.verification.first_stage.weights import DEFAULT
 from hydramem.verification.rival_claims import FIRST, in_company, with_rival
+from tests.examples import FEW
 from tests.graph.graphs import entity, relation
 
 FILM, BO, CY, DI, PRIZE, DAY = (entity(name) for name in ("Film", "Bo", "Cy", "Di", "Prize", "1936-05-01"))
@@ -93,6 +94,7 @@ claims = st.lists(
 )
 
 
+@FEW
 @given(claims)
 def test_the_arrays_say_what_the_definition_says(drawn: list[tuple[int, str, int, float, set[str]]]) -> None:
     ends = (FILM, BO, CY, DI)
@@ -118,7 +120,3 @@ def test_the_arrays_say_what_the_definition_says(drawn: list[tuple[int, str, int
         if min(in_each):
             expected[row.id] = with_rival(row.probability, min(in_each))
     assert probabilities(*rows) == pytest.approx(expected, abs=1e-3)
-
-
-def test_nothing_is_weighed_where_nothing_is() -> None:
-    assert in_company((), DEFAULT) == {}

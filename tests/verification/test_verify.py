@@ -31,21 +31,15 @@ def saying(verdict: str, confidence: float = 0.9) -> Callable[[ScriptedPrompt], 
     """Answer every claim alike, quoting the line of the evidence that names its subject."""
 
     def answer(prompt: ScriptedPrompt) -> object:
-        claims = re.findall(
-            r'<claim index="(\d+)"><subject>(.*?)</subject>.*?<object>(.*?)</object>', prompt.text
-        )
         lines = prompt.text.splitlines()
         return {
             "claims": [
-                {
-                    "index": int(index),
-                    "subject": subject,
-                    "object": object,
-                    "verdict": verdict,
+                {"index": int(index), "subject": subject, "object": object, "verdict": verdict}
+                | {
                     "confidence": confidence,
-                    "quote": next((line for line in lines if line.startswith(subject)), ""),
+                    "quote": next((one for one in lines if one.startswith(subject)), ""),
                 }
-                for index, subject, object in claims
+                for index, subject, object in CLAIM.findall(prompt.text)
             ]
         }
 
@@ -329,25 +323,16 @@ def test_what_was_inferred_rises_by_words_alone():
 
 def test_a_second_document_verifies_and_its_loss_takes_that_back(connect: Connect, tmp_path):
     memory = connect(**TRUSTING)
-    for name, text in [("one", f"# Notes\n\n{LEADS}\n\n## More\n\n{LEADS}\n"), ("two", f"We met. {LEADS}\n")]:
-        (tmp_path / f"{name}.md").write_text(text)
-    memory.ingest([str(tmp_path / "one.md")])
+    one, two = tmp_path / "one.md", tmp_path / "two.md"
+    one.write_text(f"# Notes\n\n{LEADS}\n\n## More\n\n{LEADS}\n")
+    memory.ingest([str(one)])
     assert (only(memory).verdict, only(memory).layer) == ("accepted", "working")
-    memory.ingest([str(tmp_path / "two.md")])
-    assert only(memory).layer == "verified"
-    (two,) = [row.id for row in memory.documents() if "two" in row.source]
-    memory.forget([two])
-    assert only(memory).layer == "working"
-
-
-def test_a_source_that_is_edited_no_longer_verifies(connect: Connect, tmp_path):
-    memory = connect(**TRUSTING)
-    for name in ("one", "two"):
-        (tmp_path / f"{name}.md").write_text(f"In {name} we read: {LEADS}\n")
-    memory.ingest([str(tmp_path / "one.md"), str(tmp_path / "two.md")])
-    assert only(memory).layer == "verified"
-    (tmp_path / "two.md").write_text("Ada Lovelace left.\n")
-    memory.ingest([str(tmp_path / "two.md")])
+    for text, layer in ((f"We met. {LEADS}\n", "verified"), ("She left.\n", "working"), (LEADS, "verified")):
+        two.write_text(text)
+        memory.ingest([str(two)])
+        assert only(memory).layer == layer
+    (told,) = [row.id for row in memory.documents() if "two" in row.source]
+    memory.forget([told])
     assert only(memory).layer == "working"
 
 

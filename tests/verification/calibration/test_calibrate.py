@@ -216,6 +216,8 @@ def test_relations_are_exported_most_doubtful_first_and_read_back(project: Proje
     done = export(project.place, path, dry_run=False)
     lines = [json.loads(line) for line in path.read_text().splitlines()]
     assert done.exported == len(lines) == 200
+    asked = {"relation", "subject", "type", "object", "label", "reviewer", "note"}
+    assert all(line.keys() == asked | {"probability", "quote", "evidence"} for line in lines)
     assert {line["relation"] for line in lines}.isdisjoint(row.id for row in rows[:20])
     doubts = [round(abs(line["probability"] - 0.5), 3) for line in lines]
     assert doubts[:160] == sorted(doubts[:160])

@@ -12,8 +12,9 @@ def drawn(generator: np.random.Generator, count: int, *, share: float, apart: fl
     return 1 / (1 + np.exp(-generator.normal(size=count) - apart * true)), true
 
 
-@pytest.mark.parametrize("asked", [0.05, 0.1, 0.2])
-@pytest.mark.parametrize(("share", "apart"), [(0.3, 3.0), (0.5, 2.0), (0.8, 1.0)])
+@pytest.mark.parametrize(
+    ("asked", "share", "apart"), [(0.05, 0.3, 3.0), (0.1, 0.5, 2.0), (0.1, 0.3, 3.0), (0.2, 0.8, 1.0)]
+)
 def test_over_random_splits_the_rate_is_not_above_what_was_asked(asked, share, apart) -> None:
     generator = np.random.default_rng(7)
     chances, true = drawn(generator, 2000, share=share, apart=apart)

@@ -11,7 +11,6 @@ from hydramem.ingest.knowledge.end_validity import WITHDRAWN
 from hydramem.storage.changes import in_one_run, record
 from hydramem.storage.undo.undo import undo
 from hydramem.storage.write import Write
-from hydramem.verification.calibration import reviews
 from hydramem.verification.calibration.calibrate import calibrate
 from hydramem.verification.calibration.labels import features, judged_relations, truth
 from hydramem.verification.first_stage import first_stage
@@ -185,27 +184,3 @@ def test_what_is_known_of_another_project_is_not_known_here(path: Path) -> None:
     assert other.id not in judged_relations(project.graph, project.name).stored
     with pytest.raises(InvalidInputError, match="no relation of project 'p'"):
         take(project, path, {"relation": other.id, "label": True})
-
-
-def test_an_export_holds_what_a_reviewer_needs(project: Project, path: Path) -> None:
-    (row,) = project.fill(1)
-    (found,) = reviews_of(project, row)
-    reviews.write_reviews(path, [(found, 0.456789)])
-    assert json.loads(path.read_text()) == {
-        "relation": row.id,
-        "subject": "s0",
-        "type": "leads",
-        "object": "o0",
-        "label": None,
-        "reviewer": "",
-        "note": "",
-        "probability": 0.457,
-        "quote": None,
-        "evidence": [],
-    }
-
-
-def reviews_of(project: Project, *rows):
-    from hydramem.verification.calibration.labels import candidates
-
-    return list(candidates(rows, project.graph).values())

@@ -5,7 +5,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hydramem.core.row_types import Chunk, RelationCandidate
+from hydramem.core.row_types import Chunk, RelationCandidate, Verdict
+from hydramem.graph.snapshot.snapshot import Snapshot
 from hydramem.graph.snapshot.snapshot_writer import load
 from hydramem.verification.first_stage import first_stage
 from hydramem.verification.first_stage.relation_arrays import lay_out
@@ -14,6 +15,7 @@ from tests.graph.graphs import P, chunk, entity, relation, tables
 
 ADA, BILLING, MYSQL = entity("Ada Lovelace"), entity("billing"), entity("MySQL")
 EMPTY = load(P, *tables())
+EVEN = Weights(version="even", names=("confidence",), coefficients=(0.0,))
 
 
 def candidate(text: str | None, type: str = "maintains", subject=ADA, object=BILLING) -> RelationCandidate:
@@ -23,11 +25,14 @@ def candidate(text: str | None, type: str = "maintains", subject=ADA, object=BIL
     )
 
 
-def scores(*candidates: RelationCandidate, snapshot=EMPTY) -> list[float]:
-    verdicts = first_stage.first_verdicts(
-        candidates, snapshot, weights=DEFAULT, accept_at=0.7, reject_below=0.3
-    )
-    return [verdict.score for verdict in verdicts]
+def verdicts(
+    *candidates: RelationCandidate, snapshot: Snapshot = EMPTY, weights: Weights = DEFAULT
+) -> tuple[Verdict, ...]:
+    return first_stage.first_verdicts(candidates, snapshot, weights=weights, accept_at=0.7, reject_below=0.3)
+
+
+def scores(*candidates: RelationCandidate, snapshot: Snapshot = EMPTY) -> list[float]:
+    return [verdict.score for verdict in verdicts(*candidates, snapshot=snapshot)]
 
 
 def test_a_stated_relation_survives_an_empty_graph() -> None:
@@ -42,7 +47,7 @@ def test_a_stated_relation_survives_an_empty_graph() -> None:
 
 
 def test_nothing_to_judge() -> None:
-    assert first_stage.first_verdicts([], EMPTY, weights=DEFAULT, accept_at=0.7, reject_below=0.3) == ()
+    assert verdicts() == ()
     assert first_stage.features([], EMPTY).shape == (0, len(first_stage.NAMES))
 
 
@@ -66,19 +71,19 @@ def test_a_verdict_says_why_and_quotes_what_states_the_claim() -> None:
         candidate("It rained."),
         candidate(None),
     ]
-    verdicts = first_stage.first_verdicts(asked, EMPTY, weights=DEFAULT, accept_at=0.7, reject_below=0.3)
-    assert [verdict.quote for verdict in verdicts] == [
+    found = verdicts(*asked)
+    assert [verdict.quote for verdict in found] == [
         "Then Ada Lovelace maintains billing.",
         None,
         None,
         None,
     ]
     for verdict, words in zip(
-        verdicts, ("a sentence names both", "denies it", "no passage names", "neither a passage"), strict=True
+        found, ("a sentence names both", "denies it", "no passage names", "neither a passage"), strict=True
     ):
         assert words in verdict.explanation
         assert verdict.explanation.endswith(".")
-    assert {verdict.verifier for verdict in verdicts} == {f"srmkg:{DEFAULT.version}"}
+    assert {verdict.verifier for verdict in found} == {f"srmkg:{DEFAULT.version}"}
 
 
 @pytest.mark.parametrize(
@@ -90,20 +95,20 @@ def test_a_verdict_says_why_and_quotes_what_states_the_claim() -> None:
         ("Ada Lovelace met the people of billing.", False),
         ("Ada Lovelace maintains the tools. She uses billing.", False),
         ("Somebody maintains billing.", False),
+        ("Ada Lovelace never maintains billing.", False),
+        ("Billing maintains Ada Lovelace.", False),
+        ("Ada Lovelace maintains Payroll and hates billing.", False),
+        ("Ada Lovelace sleeps. She maintains billing.", False),
     ],
 )
 def test_only_a_sentence_that_says_the_type_near_the_object_is_quoted(text: str, quoted: bool) -> None:
-    (verdict,) = first_stage.first_verdicts(
-        [candidate(text)], EMPTY, weights=DEFAULT, accept_at=0.7, reject_below=0.3
-    )
+    (verdict,) = verdicts(candidate(text), weights=EVEN)
     assert verdict.quote == (text if quoted else None)
 
 
 def test_names_with_braces_are_not_filled_in() -> None:
     odd = entity("{subject} {0} %s")
-    (verdict,) = first_stage.first_verdicts(
-        [candidate("It rained.", object=odd)], EMPTY, weights=DEFAULT, accept_at=0.7, reject_below=0.3
-    )
+    (verdict,) = verdicts(candidate("It rained.", object=odd))
     assert "{subject} {0} %s" in verdict.explanation
 
 
@@ -190,9 +195,6 @@ def test_probabilities_are_those_of_the_logistic_model_and_never_certain() -> No
     assert 1 - found[2] == pytest.approx(np.exp(-30.0), rel=0.01, abs=0)
 
 
-EVEN = Weights(version="even", names=("confidence",), coefficients=(0.0,))
-
-
 @pytest.mark.parametrize(
     ("reject_below", "accept_at", "decision"),
     [
@@ -213,25 +215,9 @@ def test_bounds_decide(reject_below: float, accept_at: float, decision: str) -> 
 def test_a_verdict_tells_the_features_that_are_not_zero() -> None:
     row = replace(candidate(None), relation=relation(ADA, "maintains", BILLING, confidence=1 / 3))
     weights = Weights(version="x", names=("confidence",), coefficients=(1.0,))
-    (verdict,) = first_stage.first_verdicts([row], EMPTY, weights=weights, accept_at=0.7, reject_below=0.3)
+    (verdict,) = verdicts(row, weights=weights)
     assert verdict.scores == {"confidence": 0.3333, "named": 1.0}
     assert verdict.score == 0.5826
-
-
-@pytest.mark.parametrize(
-    "text",
-    [
-        "Ada Lovelace never maintains billing.",
-        "Billing maintains Ada Lovelace.",
-        "Ada Lovelace maintains Payroll and hates billing.",
-        "Ada Lovelace sleeps. She maintains billing.",
-    ],
-)
-def test_what_is_denied_turned_rivalled_or_of_two_sentences_is_not_quoted(text: str) -> None:
-    (verdict,) = first_stage.first_verdicts(
-        [candidate(text)], EMPTY, weights=EVEN, accept_at=0.7, reject_below=0.3
-    )
-    assert verdict.quote is None
 
 
 def test_what_is_not_of_the_kind_that_the_type_takes_is_not_quoted() -> None:
@@ -239,5 +225,5 @@ def test_what_is_not_of_the_kind_that_the_type_takes_is_not_quoted() -> None:
         candidate("Ada Lovelace has the date of birth May.", "date of birth", object=entity("May")),
         candidate("Ada Lovelace was born on 3 May 1990.", "date of birth", object=entity("3 May 1990")),
     ]
-    verdicts = first_stage.first_verdicts(asked, EMPTY, weights=EVEN, accept_at=0.7, reject_below=0.3)
-    assert [verdict.quote is not None for verdict in verdicts] == [False, True]
+    found = verdicts(*asked, weights=EVEN)
+    assert [verdict.quote is not None for verdict in found] == [False, True]

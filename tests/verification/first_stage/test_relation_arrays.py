@@ -18,6 +18,7 @@ from hydramem.verification.first_stage.relation_arrays import (
     lay_out,
     taken,
 )
+from tests.examples import FEW
 from tests.graph.graphs import P, chunk, entity, mention, relation, tables
 
 SIZE, TYPES, KINDS = 6, 3, 3
@@ -29,6 +30,7 @@ triples = st.tuples(st.integers(0, SIZE - 1), st.integers(0, TYPES - 1), st.inte
 graphs = st.lists(triples, max_size=20)
 
 
+@FEW
 @given(keys, keys)
 def test_keys_are_counted_and_found_as_in_a_dictionary(given_keys, wanted) -> None:
     often, ordered = Counter(given_keys.tolist()), sorted(set(given_keys.tolist()))
@@ -41,6 +43,7 @@ def test_keys_are_counted_and_found_as_in_a_dictionary(given_keys, wanted) -> No
     assert found(np.array(ordered, dtype=np.int64), wanted).tolist() == places
 
 
+@FEW
 @given(graphs)
 def test_triples_laid_out_are_the_distinct_ones_between_different_nodes(given_triples: list[Triple]) -> None:
     subject, type, object = np.array(given_triples, dtype=np.int64).reshape(-1, 3).T
@@ -90,6 +93,7 @@ def test_triples_laid_out_are_the_distinct_ones_between_different_nodes(given_tr
                 assert facts.signatures.of(code * KINDS * KINDS + couple) == typed[code, one, other]
 
 
+@FEW
 @given(graphs, st.lists(triples, min_size=1, max_size=5))
 def test_claims_are_known_where_they_are_triples(given_triples: list[Triple], asked: list[Triple]) -> None:
     subject, type, object = np.array(given_triples, dtype=np.int64).reshape(-1, 3).T

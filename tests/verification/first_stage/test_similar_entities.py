@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 from hydramem.graph.snapshot.snapshot_writer import SnapshotWriter
+from hydramem.storage.write import Write
 from hydramem.verification.first_stage import similar_entities
 from hydramem.verification.first_stage.similar_entities import learned, prepare
 from tests.graph.graphs import P, entity, relation, tables, write
@@ -124,12 +125,19 @@ def test_a_profile_keeps_the_rarest_edges_of_a_node_with_many() -> None:
 # What is learned serves for a while ------------------------------------------------------------------
 
 
-def test_a_small_graph_is_learned_at_once_and_a_large_one_after_it_grew() -> None:
-    def chain(begin: int, end: int) -> list[object]:
-        names = [entity(f"e{number}") for number in range(begin, end)]
-        joined = [relation(one, "next", other) for one, other in pairwise(names)]
-        return [*names, *joined]
+def chain(begin: int, end: int) -> list[object]:
+    names = [entity(f"e{number}") for number in range(begin, end)]
+    return [*names, *(relation(one, "next", other) for one, other in pairwise(names))]
 
+
+def chained(before: int, added: int) -> tuple[SnapshotWriter, Write]:
+    """Return a graph of so many relations, and what adds more."""
+    rows = chain(0, before + added + 1)
+    kept = len(rows) - added
+    return SnapshotWriter(P, *tables(*rows[:kept])), write(*rows[kept:])
+
+
+def test_a_small_graph_is_learned_at_once_and_a_large_one_after_it_grew() -> None:
     growing = SnapshotWriter(P, *tables(*chain(0, 100)))
     prepare(growing.snapshot())
     assert len(learned(growing.snapshot()).facts.subject) == 99
@@ -148,32 +156,26 @@ def test_a_small_graph_is_learned_at_once_and_a_large_one_after_it_grew() -> Non
 
 @pytest.mark.parametrize(("before", "added", "kept"), [(999, 1, False), (1000, 1, True), (1001, 1, True)])
 def test_only_what_more_than_a_thousand_relations_teach_is_kept(before: int, added: int, kept: bool) -> None:
-    names = [entity(f"e{number}") for number in range(before + added + 1)]
-    joined = [relation(one, "next", other) for one, other in pairwise(names)]
-    growing = SnapshotWriter(P, *tables(*names, *joined[:before]))
+    growing, more = chained(before, added)
     prepare(growing.snapshot())
     known = learned(growing.snapshot())
     assert (learned(growing.snapshot()) is known) is (before > 1000)
-    growing.apply(write(*joined[before:]))
+    growing.apply(more)
     again = learned(growing.snapshot())
     assert len(again.facts.subject) == before + (0 if kept else added)
 
 
 @pytest.mark.parametrize(("edges", "ahead"), [(1000, False), (1001, True)])
 def test_only_of_more_than_a_thousand_relations_is_learned_ahead(edges: int, ahead: bool) -> None:
-    names = [entity(f"e{number}") for number in range(edges + 2)]
-    joined = [relation(one, "next", other) for one, other in pairwise(names)]
-    growing = SnapshotWriter(P, *tables(*names, *joined[:edges]))
+    growing, more = chained(edges, 1)
     prepare(growing.snapshot())
-    growing.apply(write(*joined[edges:]))
+    growing.apply(more)
     assert len(learned(growing.snapshot()).facts.subject) == edges + (0 if ahead else 1)
 
 
 @pytest.mark.parametrize(("added", "kept"), [(110, True), (111, False)])
 def test_what_is_kept_serves_until_the_graph_grew_by_a_tenth(added: int, kept: bool) -> None:
-    names = [entity(f"e{number}") for number in range(1100 + added + 1)]
-    joined = [relation(one, "next", other) for one, other in pairwise(names)]
-    growing = SnapshotWriter(P, *tables(*names, *joined[:1100]))
+    growing, more = chained(1100, added)
     known = learned(growing.snapshot())
-    growing.apply(write(*joined[1100:]))
+    growing.apply(more)
     assert (learned(growing.snapshot()) is known) is kept

@@ -28,11 +28,6 @@ def said(passage: str, subject: str, type: str, object: str, **values: object) -
 @pytest.mark.parametrize(
     ("passage", "claim", "expected"),
     [
-        ("Ada leads billing.", ("Ada", "leads", "billing"), {"in_order": 1, "turned": 0, "cue_adjacent": 1}),
-        ("Billing is led by Ada.", ("Ada", "leads", "billing"), {"in_order": 1, "turned": 0}),
-        ("Billing leads Ada.", ("Ada", "leads", "billing"), {"in_order": 0, "turned": 1}),
-        ("Ada does not lead billing.", ("Ada", "leads", "billing"), {"negated": 1}),
-        ("Ada leads billing, not Bob.", ("Ada", "leads", "billing"), {"negated": 0}),
         (
             "Jaws was directed by Spielberg.",
             ("Jaws", "director", "Spielberg"),
@@ -48,7 +43,6 @@ def said(passage: str, subject: str, type: str, object: str, **values: object) -
         ),
         ("Ada is an Italian film director.", ("Ada", "country of origin", "Italian"), {"subject_differs": 1}),
         ("Jaws is a 1975 American film.", ("Jaws", "country of origin", "American"), {"subject_differs": 0}),
-        ("Ada met Bob. She leads billing.", ("Ada", "leads", "billing"), {"same_sentence": 0.6}),
         ("It rained. Ada slept. Bob leads billing.", ("Ada", "leads", "billing"), {"same_sentence": 0}),
         (
             "Jaws stars Scheider and was directed by Spielberg.",
