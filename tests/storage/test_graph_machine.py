@@ -374,7 +374,7 @@ class Machine(RuleBasedStateMachine):
         self.both(lambda store: store.changed_before(at(20_000)))
 
 
-filtered_chunks = st.lists(chunks, min_size=8, max_size=12).map(
+filtered_chunks = st.lists(chunks, min_size=10, max_size=10).map(
     lambda rows: tuple(replace(row, id=f"c{n}") for n, row in enumerate(rows))
 )
 

@@ -3,10 +3,9 @@
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing, contextmanager
-from dataclasses import fields, replace
-from datetime import UTC, datetime, timedelta
+from dataclasses import replace
+from datetime import UTC, datetime
 from pathlib import Path
-from random import Random
 from typing import Any
 
 import numpy as np
@@ -29,6 +28,7 @@ from hydramem.storage.vector_rows import (
     entity_mirror_hash,
 )
 from tests.storage.postgres_server import postgres_vectors
+from tests.storage.test_graph_machine import conditions, filtered_chunks
 
 DIMENSION = 8
 NOON = datetime(2026, 3, 1, 12, tzinfo=UTC)
@@ -267,86 +267,15 @@ def test_text_with_nul_and_lone_surrogates_is_kept_and_found(store: VectorStore)
     assert found(store, "hello") == found(store, "peace") == ["x"]
 
 
-HOSTILE = (
-    ["", "a", "a'b", "''", "'", '"', "back\\", "\\'", "100%", "a_b", "axb", "nul\0x", "😀", "東京", "москва",
-     "'; DROP TABLE chunks; --", "x' OR '1'='1", "$1", "?", "line\nbreak", "null", "%", "`id`"]
-)  # fmt: skip
-MOMENTS = [datetime.min.replace(tzinfo=UTC), *(NOON + timedelta(microseconds=n) for n in (-1, 0, 1))]
-MAYBE = [None, *MOMENTS]
-
-
-@st.composite
-def rows_and_filters(draw: st.DrawFn) -> tuple[list[Chunk], list[ChunkFilter]]:
-    """Draw rows over a few words, so that filters over the same words admit some of them and not others."""
-    texts = st.sampled_from(HOSTILE) | st.text(st.characters(codec="utf-8"), max_size=5)
-    vocabulary = draw(st.lists(texts, min_size=2, max_size=4))
-    random = draw(st.randoms(use_true_random=False))
-    rows = [random_chunk(f"c{i}", random, vocabulary) for i in range(30)]
-    whole = random_filter(random, [*vocabulary, "\ud800"])
-    conditions = [(field.name, getattr(whole, field.name)) for field in fields(ChunkFilter)]
-    # One condition at a time besides all together: most rows fail some condition.
-    return rows, [whole, *(replace(ALL, **{name: value}) for name, value in conditions)]
-
-
-def random_chunk(id: str, random: Random, vocabulary: list[str]) -> Chunk:
-    return chunk(
-        id,
-        project=random.choice(vocabulary),
-        kind=random.choice(["passage", "note", "fact"]),
-        layer=random.choice(["working", "shared", "verified"]),
-        state=random.choice(["active", "archived"]),
-        scope=random_scope(random, vocabulary),
-        categories=tuple(random.choices(vocabulary, k=random.randrange(3))),
-        session=random.choice([None, *vocabulary]),
-        document=random.choice([None, *vocabulary]),
-        private=random.random() < 0.5,
-        confidence=random.choice([0.0, 0.3, 0.5, 1.0]),
-        happened_at=random.choice(MAYBE),
-        expires_at=random.choice(MAYBE),
-        times=Times(
-            recorded_at=random.choice(MOMENTS),
-            retired_at=random.choice(MAYBE),
-            valid_from=random.choice(MAYBE),
-            valid_to=random.choice(MAYBE),
-        ),
-    )
-
-
-def random_scope(random: Random, vocabulary: list[str]) -> str:
-    parts = random.choices([*vocabulary, "a", "_", "%"], k=random.randrange(4))
-    return "/" + "/".join(part.replace("/", "") for part in parts)
-
-
-def random_filter(random: Random, vocabulary: list[str]) -> ChunkFilter:
-    def some(values: list[Any]) -> tuple[Any, ...]:
-        return tuple(random.choices(values, k=random.randrange(1, 3)))
-
-    return ChunkFilter(
-        projects=some(vocabulary),
-        kinds=some(["passage", "note", "event"]),
-        layers=some(["working", "verified"]),
-        states=some(["active", "archived", "superseded"]),
-        scope=random_scope(random, vocabulary) + random.choice(["", "/"]),
-        categories=some(vocabulary),
-        sessions=some(vocabulary),
-        documents=some(vocabulary),
-        include_private=random.random() < 0.3,
-        min_confidence=random.choice([0.3, 0.30000000000000004, 5e-324, -1.0, float("nan"), float("inf")]),
-        happened_from=random.choice(MOMENTS),
-        happened_to=random.choice(MOMENTS),
-        at=random.choice(MOMENTS),
-        known_at=random.choice(MOMENTS),
-    )
-
-
 @pytest.mark.parametrize("examples", [pytest.param(4, marks=pytest.mark.costly), SLOW_EXAMPLES])
 def test_filters_admit_what_chunk_filter_admits(store_for_filters: VectorStore, examples: int) -> None:
     @settings(max_examples=examples)
-    @given(drawn=rows_and_filters())
-    def check(drawn: tuple[list[Chunk], list[ChunkFilter]]) -> None:
-        rows, filters = drawn
+    @given(chunks=filtered_chunks, conditions=st.fixed_dictionaries(conditions))
+    def check(chunks: tuple[Chunk, ...], conditions: dict[str, Any]) -> None:
+        rows = [replace(row, text="hello", confidence=abs(row.confidence)) for row in chunks]
         put(store_for_filters, *rows)
-        for where in filters:
+        for held in (conditions, *({name: value} for name, value in conditions.items())):
+            where = replace(ALL, **held)
             expected = {row.id for row in rows if where.admits(row)}
             assert set(found(store_for_filters, "hello", where, 100)) == expected
             assert {hit.id for hit in store_for_filters.nearest(direction(0), where, 100)} == expected
