@@ -11,7 +11,6 @@ from hydramem.core.settings.config_loading import load_config
 from hydramem.core.time import now
 from hydramem.llm.choose import choose_embedder
 from hydramem.llm.contracts import Embedder
-from hydramem.text.tokens import count_tokens
 from tests.engines import ENGINE
 
 CONFIG = load_config(environment={"HYDRAMEM_STORAGE_GRAPH": ENGINE})
@@ -123,26 +122,6 @@ def test_an_update_without_explicit_words_is_linked_and_nothing_ends(memory: Mem
     assert state(memory, old.id) == "active"
 
 
-def test_memories_that_look_alike_both_stay(memory: Memory):
-    for old, new in (
-        ("User likes broccoli.", "User hates broccoli."),
-        ("Sales rose to 4 million.", "Sales fell to 4 million."),
-        ("Ada was treasurer.", "Ada is treasurer."),
-        ("Bus to the harbour at 7:10.", "Bus to the harbour at 7:40."),
-        ("Ada lends Bo her car.", "Bo lends Ada his car."),
-    ):
-        first, second = memory.remember(old), memory.remember(new)
-        assert (second.created, second.superseded) == (True, ()), new
-        assert {state(memory, first.id), state(memory, second.id)} == {"active"}, new
-
-
-def test_an_unnamed_subject_of_another_session_is_not_even_linked(memory: Memory):
-    first = memory.remember("The bug is in the parser.", session="ticket 1", source="ticket 1")
-    second = memory.remember("The bug is in the cache.", session="ticket 2", source="ticket 2")
-    assert (second.superseded, second.near) == ((), ())
-    assert not {type for type, other in links(memory, second.id) if other == first.id} - {"relates_to"}
-
-
 def test_a_scope_that_was_found_parts_nothing(memory: Memory):
     for text in ("Grafana shows the latency board.", "Grafana shows the error board."):
         memory.remember(text, scope="/infra/grafana")
@@ -161,11 +140,3 @@ def test_a_successor_begins_where_the_other_ends(memory: Memory):
     assert set(held) == {"Shell"}
     assert held["Shell"].valid_from == memory.get(old.id).times.valid_to
     assert memory.conflicts().conflicts == ()
-
-
-def test_what_a_caller_is_told_is_short(memory: Memory):
-    for day in ("Monday", "Tuesday", "Wednesday", "Thursday"):
-        memory.remember(f"The team lunch of the whole platform group is on {day}, {'far away ' * 30}.")
-    near = memory.remember("The team lunch is on Friday.").near
-    assert len(near) <= 3
-    assert sum(count_tokens(f"{one.id} {one.relation} {one.probability} {one.text}") for one in near) <= 150

@@ -10,7 +10,6 @@ import pytest
 import hydramem
 from hydramem.core.config import Config, EmbeddingConfig, StorageConfig
 from hydramem.core.errors import InvalidInputError
-from hydramem.operations import BY_NAME, call
 from tests.engines import DISK_ENGINE, ENGINE
 
 
@@ -59,13 +58,6 @@ def test_undo_of_a_clear_puts_items_before_what_was_said_since(memory: hydramem.
     memory.append_session_items("s", ["3"])
     memory.undo(cleared.run)
     assert memory.session_items("s").items == ("1", "2", "3")
-
-
-def test_an_append_of_a_repeated_request_happens_once(memory: hydramem.Memory) -> None:
-    for request in ("one", "one", "two"):
-        given = {"session": "s", "items": ["1", "1"]}
-        call(memory, BY_NAME["append_session_items"], given, actor="cli", request=request)
-    assert memory.session_items("s").items == ("1",) * 4
 
 
 def test_what_is_no_json_text_is_refused_and_nothing_is_written(memory: hydramem.Memory) -> None:
