@@ -15,10 +15,6 @@ COUNTED = LimitUsage(
 )
 
 
-def test_what_is_not_configured_is_no_limit() -> None:
-    assert uses(LimitsConfig(), COUNTED) == ()
-
-
 def test_each_limit_says_how_it_stands() -> None:
     limits = LimitsConfig(memories=10, document_mb=2, archived_days=30, change_days=9, session_days=1)
     stands = {(use.limit, use.project): (use.used, use.over) for use in uses(limits, COUNTED)}
@@ -30,6 +26,7 @@ def test_each_limit_says_how_it_stands() -> None:
         ("change_days", None): (1, True),
         ("session_days", None): (0, False),
     }
+    assert uses(LimitsConfig(), COUNTED) == (), "what is not configured is no limit"
     told = sentences(over(limits, COUNTED))
     assert len(told) == 4
     assert "limits.memories: project 'notes' holds 11, more than 10" in told

@@ -1,6 +1,5 @@
 """Connections: what they keep of the statements that they ran, and parameters of many types."""
 
-import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -10,10 +9,6 @@ from hydramem.core.config import StorageConfig
 from hydramem.core.errors import StorageError
 from hydramem.storage.cypher.connection import _MOST_ITEMS, _MOST_PREPARED
 from hydramem.storage.cypher.engine import Engine
-from hydramem.storage.cypher.graph import CypherGraph, open_graph
-from tests.storage.rows import entity, relation, write
-
-TIMES = 400
 
 
 @pytest.fixture
@@ -21,23 +16,6 @@ def engine_open(tmp_path: Path, settings: StorageConfig) -> Iterator[Engine]:
     opened = Engine(tmp_path / "graph.db", settings)
     yield opened
     opened.close()
-
-
-@pytest.fixture
-def graph(tmp_path: Path, settings: StorageConfig) -> Iterator[CypherGraph]:
-    opened = open_graph(tmp_path / "graph", settings)
-    yield opened
-    opened.close()
-
-
-@pytest.mark.slow  # measures time
-def test_a_connection_that_ran_much_is_closed_at_once(graph: CypherGraph) -> None:
-    graph.write(write(entities=(entity("e1"), entity("e2")), relations=(relation("e1", "knows", "e2"),)))
-    for _ in range(TIMES):
-        assert len(graph.relations(["e1"])) == 1
-    started = time.thread_time()
-    graph._engine.database.connections.close_idle()
-    assert time.thread_time() - started < 0.02, "Python runs nothing else until it is closed"
 
 
 def test_a_connection_that_keeps_many_statements_is_not_used_again(
