@@ -10,6 +10,7 @@ import pytest
 import hydramem
 from hydramem.core.settings.config_loading import load_config
 
+Put = Callable[[str, object], str]
 ENVIRONMENT = {"HYDRAMEM_STORAGE_GRAPH": "memory", "HYDRAMEM_EMBEDDING_MODEL": "hash"}
 
 
@@ -20,7 +21,7 @@ def memory(tmp_path: Path) -> Iterator[hydramem.Memory]:
 
 
 @pytest.fixture
-def put(tmp_path: Path) -> Callable[[str, object], str]:
+def put(tmp_path: Path) -> Put:
     """Write a file: text and bytes as they are, other values as JSON, and a list of texts as lines."""
 
     def write(name: str, content: object) -> str:

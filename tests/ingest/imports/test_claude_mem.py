@@ -2,7 +2,7 @@
 
 import json
 import sqlite3
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import closing
 from datetime import UTC, datetime
 from pathlib import Path
@@ -11,9 +11,8 @@ import pytest
 
 import hydramem
 from hydramem import ImportCounts
-from tests.ingest.imports.conftest import content
+from tests.ingest.imports.conftest import Put, content
 
-Put = Callable[[str, object], str]
 AT = 1_750_000_000_000
 SCHEMA = """
 CREATE TABLE observations (id INTEGER PRIMARY KEY, memory_session_id TEXT, project TEXT, text TEXT, type TEXT,

@@ -3,14 +3,12 @@
 import io
 import json
 import zipfile
-from collections.abc import Callable
 from typing import Any
 
 import hydramem
 from hydramem import ImportCounts
-from tests.ingest.imports.conftest import content
+from tests.ingest.imports.conftest import Put, content
 
-Put = Callable[[str, object], str]
 AT = 1_700_000_000
 
 

@@ -1,12 +1,9 @@
 """Agent files of Letta: blocks and passages become notes, the rest is left out and counted."""
 
-from collections.abc import Callable
-
 import hydramem
 from hydramem import ImportCounts
-from tests.ingest.imports.conftest import content
+from tests.ingest.imports.conftest import Put, content
 
-Put = Callable[[str, object], str]
 AGENTS = {
     "agents": [
         {

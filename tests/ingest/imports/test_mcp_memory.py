@@ -1,7 +1,6 @@
 """The file of the MCP reference memory server comes in, once, and broken lines are named."""
 
 import json
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -9,9 +8,7 @@ import pytest
 import hydramem
 from hydramem import ImportCounts, InvalidInputError
 from hydramem.core.settings.config_loading import load_config
-from tests.ingest.imports.conftest import ENVIRONMENT, content
-
-Put = Callable[[str, object], str]
+from tests.ingest.imports.conftest import ENVIRONMENT, Put, content
 
 
 def named(name: str, type: str, *observations: object) -> dict[str, object]:

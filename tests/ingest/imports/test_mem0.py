@@ -1,13 +1,11 @@
 """Memories of mem0 come in as facts, each in the scope of its owner."""
 
-from collections.abc import Callable
 from datetime import UTC, datetime
 
 import hydramem
 from hydramem import ImportCounts
-from tests.ingest.imports.conftest import content
+from tests.ingest.imports.conftest import Put, content
 
-Put = Callable[[str, object], str]
 FILE = {
     "results": [
         {

@@ -1,15 +1,13 @@
 """Markdown vaults come in: notes of basic-memory with their statements, and those of any other vault."""
 
-from collections.abc import Callable
 from pathlib import Path
 
 import hydramem
 from hydramem import ImportCounts
 from hydramem.ingest.imports.readers.basic_memory import read_basic_memory
 from hydramem.ingest.imports.records import DocumentRecord, Meter
-from tests.ingest.imports.conftest import content
+from tests.ingest.imports.conftest import Put, content
 
-Put = Callable[[str, object], str]
 COFFEE = """---
 title: Coffee
 type: drink

@@ -187,8 +187,7 @@ def test_a_session_is_shown_what_it_was_shown_first() -> None:
     first, later = (Curated(target="memory", path="", block=block) for block in ("one", "two"))
     assert blocks.frozen("p", "s", first) == "one"
     assert blocks.frozen("p", "s", later) == "one"
-    assert blocks.frozen("p", "t", later) == "two"
-    assert blocks.frozen("q", "s", later) == "two"
+    assert blocks.frozen("p", "t", later) == blocks.frozen("q", "s", later) == "two"
     for number in range(1000):
         blocks.frozen("p", f"n{number}", later)
     assert blocks.frozen("p", "s", later) == "two"  # long forgotten

@@ -34,6 +34,9 @@ def test_a_forgotten_chunk_takes_along_only_what_rested_on_it_alone(kit: Kit, pa
     id = holding(kit, "Ada leads")
     done = forget([id], graph=kit.graph, mirror=kit.mirror)
     assert (done.chunks, done.relations) == ((id,), 1)
+    (change,) = kit.graph.changes(target=id)
+    assert change.operation == "forget"
+    assert '"state": "active"' in str(change.before) and '"state": "archived"' in str(change.after)
     assert before - kit.triples() == {("Ada", "leads", "Kestrel")}
     assert kit.counted_right()
     assert kit.vectors.matching("Ada", ChunkFilter(), 5) == ()
@@ -59,12 +62,3 @@ def test_an_unknown_id_is_an_error_and_nothing_is_written(kit: Kit, page: Docume
         with pytest.raises(NotFoundError, match="c_nowhere"):
             withdraw([page.id, "c_nowhere"], graph=kit.graph, mirror=kit.mirror)
     assert kit.graph.documents([page.id])[0].state == "active"
-
-
-def test_each_row_has_its_change(kit: Kit, page: Document) -> None:
-    id = holding(kit, "Ada leads")
-    forget([id], graph=kit.graph, mirror=kit.mirror)
-    (change,) = kit.graph.changes(target=id)
-    assert change.operation == "forget"
-    assert '"state": "active"' in str(change.before)
-    assert '"state": "archived"' in str(change.after)

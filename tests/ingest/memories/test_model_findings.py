@@ -105,13 +105,6 @@ def test_nothing_is_asked_of_what_is_quarantined_known_or_stored_as_given(kit: K
     assert (script.prompts, known.notes, order.notes, as_given.notes, captured.notes) == ([], (), (), (), ())
 
 
-def test_what_is_encoded_later_keeps_what_the_rules_found(kit: Kit) -> None:
-    by, script = models()
-    (memory,) = validate([MemoryInput(text=TEXT)], SETTINGS)
-    (done,) = remember_all([memory], target=kit.target(), settings=SETTINGS, models=by, later=True)
-    assert done.created and script.prompts == [] and kit.triples() == set()
-
-
 def test_turns_are_read_in_one_call(kit: Kit) -> None:
     by, script = models(reply(RELATION, number=2))
     done = said(kit, "hm.", TEXT, by=by)

@@ -15,7 +15,6 @@ from hydramem.ingest.screening.learned_orders import (
     buckets,
     order_probability,
     order_weights,
-    windows,
 )
 from hydramem.ingest.screening.quarantine import reasons_to_hold, screen, threats_in
 from tests.ingest.conftest import Kit
@@ -52,14 +51,6 @@ def test_buckets_are_distinct_and_within_the_weights() -> None:
     assert set(both.tolist()) < set(range(FEATURES))
     assert len(order_weights().weights) == FEATURES
     assert [len(part) for part in buckets("")] == [0, 0]
-
-
-@pytest.mark.parametrize("length", [1, MOST_IN_WINDOW, MOST_IN_WINDOW + 1, 5 * MOST_IN_WINDOW + 7])
-def test_windows_cover_a_text(length: int) -> None:
-    text = "".join(chr(0x4E00 + place % 9000) for place in range(length))
-    parts = list(windows(text))
-    assert {letter for part in parts for letter in part} == set(text)
-    assert max(map(len, parts)) <= MOST_IN_WINDOW
 
 
 def test_a_long_text_is_judged_by_its_worst_window(quiet_order: str) -> None:
