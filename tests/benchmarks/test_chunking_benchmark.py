@@ -6,9 +6,7 @@ import pytest
 
 from benchmarks.chunking.cutters import CUTTERS, Cut, by_paragraph, by_structure, by_window
 from benchmarks.chunking.functions import brace_functions, cython_functions, python_functions
-from benchmarks.chunking.measure import Figure, lost_lines, measure
-from benchmarks.chunking.section import placed, shown
-from benchmarks.chunking.texts import Text, all_texts
+from benchmarks.chunking.measure import lost_lines
 from benchmarks.chunking.written import LANGUAGES, written_files
 from hydramem.text.tokens import count_tokens
 
@@ -99,41 +97,6 @@ def test_what_is_lost_is_named_and_headings_above_a_chunk_are_not() -> None:
     text = "# The *first* one\n\nkept\nlost\n---\n"
     cuts = [Cut(text.index("kept"), text.index("lost"), 1, path=("The first one",))]
     assert lost_lines(text, cuts) == ["lost"]
-
-
-def by_way(figures: list[Figure]) -> dict[str, Figure]:
-    return {one.cutter: one for one in figures}
-
-
-def test_figures_tell_a_good_way_from_a_bad_one() -> None:
-    (code, spans), *_ = written_files("Go", count=1, functions=12)
-    rows = "".join(f"| part {n} | {'it is used ' * 3} |\n" for n in range(60))
-    table = f"| name | use |\n| --- | --- |\n{rows}"
-    texts = [
-        Text(group="Go", origin="here", kind="code", text=code, units=tuple(spans)),
-        Text(group="Tables", origin="here", kind="markdown", text=table, units=((0, len(table)),)),
-    ]
-    figures = measure(texts, limit=220, timed=2_000)
-    go = by_way([one for one in figures if one.group == "Go"])
-    assert go["HydraMem"].whole == go["HydraMem"].units > go["token window"].whole
-    assert go["HydraMem"].lost == go["HydraMem"].small == 0
-    assert go["HydraMem"].ratio > 0 and go["HydraMem"].rate > 0
-    tables = by_way([one for one in figures if one.group == "Tables"])
-    assert tables["HydraMem"].headed == tables["HydraMem"].parts > 0
-    assert tables["token window"].headed == 0 < tables["token window"].parts
-    page = placed("# Results\n\n## Chunks\n\nold\n\n## Other\n\nstays\n", figures)
-    assert shown(figures) in page and "old" not in page and page.rstrip().endswith("stays")
-
-
-def test_every_group_has_texts_and_every_table_below_a_line_keeps_its_header() -> None:
-    texts = all_texts()
-    groups = {one.group for one in texts}
-    assert groups >= {"Python", *LANGUAGES, "JSON", "YAML", "Markdown", "Fences", "Tables"}
-    for one in texts:
-        assert all(0 <= start < end <= len(one.text) for start, end in one.units)
-    tables = [one for one in texts if one.group == "Tables"]
-    figure = by_way(measure(tables, timed=0))["HydraMem"]
-    assert figure.headed == figure.parts > 0 and figure.lost == 0
 
 
 def test_the_common_ways_are_what_they_are_called() -> None:

@@ -1,21 +1,13 @@
-"""The benchmark of consolidation reads its sets, counts harm first, and its section names each target."""
+"""The benchmark of consolidation: its sets share no pair, and its figures count harm as they say."""
 
-import json
-import os
 from collections import Counter
-from pathlib import Path
 from typing import get_args
 
 import pytest
 
-from benchmarks.consolidation import alone, figures, section, together, write_cost
-from benchmarks.consolidation.measure import EMBEDDER, Report, measure
-from benchmarks.consolidation.sets import FOLDER, Label, Pair, PairSets, SetName, Wordings, read_sets
-from hydramem.core.config import EmbeddingConfig
+from benchmarks.consolidation import alone, figures, together
+from benchmarks.consolidation.sets import Label, Pair, SetName, read_sets
 from hydramem.core.row_types import LinkType
-from hydramem.llm.choose import choose_embedder
-
-ENGINE = os.environ.get("HYDRAMEM_TEST_ENGINE", "ladybug")
 
 
 def pair(label: Label, *, old: str = "a", new: str = "b", kind: str = "k", question: str = "") -> Pair:
@@ -29,9 +21,6 @@ def outcome(label: Label, *, links: set[LinkType] | None = None, **values: bool)
 
 def by_name(found: object) -> dict[str, figures.Figure]:
     return {one.name: one for one in found}
-
-
-# Sets -------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("name", get_args(SetName))
@@ -49,23 +38,10 @@ def test_no_pair_of_the_test_set_is_one_to_calibrate_on() -> None:
     assert not test & calibration
 
 
-def test_the_test_set_asks_for_what_recall_must_order() -> None:
-    asked = {row.label for row in read_sets().pairs if row.question}
-    assert asked == {"update", "unrelated"}
-
-
 def test_bare_and_wrapped_texts_are_of_the_same_pairs() -> None:
     sets = read_sets()
     assert [(row.old, row.label) for row in sets.bare] == [(row.old, row.label) for row in sets.wrapped]
     assert all(one.new != other.new for one, other in zip(sets.bare, sets.wrapped, strict=True))
-
-
-def test_the_conventions_stand_beside_the_sets() -> None:
-    page = (FOLDER / "CONVENTIONS.md").read_text(encoding="utf-8")
-    assert all(f"`{label}`" in page for label in get_args(Label))
-
-
-# Figures ----------------------------------------------------------------------------------------
 
 
 def test_a_true_memory_that_is_gone_misses_the_target() -> None:
@@ -133,63 +109,3 @@ def test_the_current_text_ranks_before_the_stale_one(
     assert (updates.count, updates.of) == (first, counted)
     assert found["updates: the current text before the stale one, of all questions"].of == 1
     assert found["both true: the text asked for before the other"].of == 0
-
-
-# The measurement --------------------------------------------------------------------------------
-
-
-@pytest.fixture
-def sets(monkeypatch: pytest.MonkeyPatch) -> PairSets:
-    monkeypatch.setenv("HYDRAMEM_STORAGE_GRAPH", ENGINE)
-    rows = (
-        pair("duplicate", old="Bo keeps bees in Cork.", new="Bo keeps bees in Cork."),
-        pair(
-            "unrelated",
-            old="Ada speaks Polish.",
-            new="The kiln in the cellar broke.",
-            question="Which language does Ada speak?",
-        ),
-    )
-    generic = Pair(old="It froze.", new="The lamp is red.", label="unrelated", kind="generic", apart=True)
-    texts = ("Eve works at Nokia.", "Eve's employer is called Shell.")
-    return PairSets(
-        name="made",
-        pairs=rows,
-        generic=(generic,),
-        bare=(rows[1],),
-        wrapped=(rows[1],),
-        wordings=(Wordings(subject="Eve's employer", question="Where does Eve work?", texts=texts),),
-    )
-
-
-@pytest.mark.slow
-def test_pairs_are_measured_through_a_real_store(sets: PairSets) -> None:
-    report = measure(sets, timed=0)
-    found = by_name(report.figures)
-    assert (report.pairs, report.both_true, report.cost) == (2, 2, None)
-    assert found["both true, one ended or merged away"].count == 0
-    assert found["duplicates merged"].count == 1
-    assert found["both true: the text asked for before the other"].count == 1
-    wordings = found["wordings of one fact: the current one is first"]
-    assert wordings.of == 2
-    assert wordings.count >= 1  # the first one has no other beside it
-    page = section.placed("# Results\n\n## Other\n\nkept\n", report)
-    assert "| both true, one ended or merged away | 0 of 2 | 0.000 | 0 | yes |" in page
-    assert page.index("kept") < page.index("## Consolidation")
-    assert section.placed(page, report) == page
-
-
-def test_a_memory_is_timed_over_its_embedding(sets: PairSets, tmp_path: Path) -> None:
-    embedder = choose_embedder(EmbeddingConfig(model=EMBEDDER))
-    cost = write_cost.write_cost(tmp_path, sets.pairs, held=20, count=1, embedder=embedder)
-    assert cost is not None
-    assert (cost.held, cost.count) == (20, 1)
-    # By the clock a busy machine makes either of the two longer.
-    assert cost.over_processor[0] > 0 and min(cost.remember[0], cost.embedding[0]) > 0
-    report = Report(set="made", embedder="e", pairs=2, both_true=1, figures=(), cost=cost)
-    assert f"| 20 | 1 | {cost.embedding[0]:.1f} / " in section.shown(report)
-
-
-def test_every_line_of_a_set_is_an_object() -> None:
-    for file in FOLDER.glob("*.jsonl"):
-        assert all(isinstance(json.loads(line), dict) for line in file.read_text("utf-8").splitlines())

@@ -7,12 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from benchmarks.relevance.asked import DATA, Asked, Store, talk_of, written_stores
+from benchmarks.relevance.asked import DATA, talk_of, written_stores
 from benchmarks.relevance.fit import figures, fit, fit_all, fit_rank, left_out, mean, usable
-from benchmarks.relevance.measure import Measured, measure
-from benchmarks.relevance.run import Report
-from benchmarks.relevance.section import placed, shown
-from benchmarks.relevance.sizes import IN_LARGE, figures_of_sizes, large_store, sampled, small_stores
+from benchmarks.relevance.measure import Measured
+from benchmarks.relevance.sizes import IN_LARGE, large_store, sampled, small_stores
 from hydramem.search.relevance.relevance import BY_MEANING
 
 
@@ -56,12 +54,6 @@ def test_a_fit_tells_them_apart_where_the_kind_of_store_was_left_out():
         assert one.auc_foreign == one.auc_talk == 1
         assert one.lost == 0 and one.foreign_unanswered == 1
     assert mean("mean", found).own == 80
-    sizes = figures_of_sizes(measured, {"small": [*rows("letters")], "large": measured}, floor=0.4)
-    assert sizes[0].store == "small: letters" and sizes[0].own == 40
-    assert len(sizes) == 4 and sizes[-1].own == 80
-    report = Report(embedder="minilm", floor=0.4, rows=found, sizes=sizes)
-    page = placed("# Results\n", report)
-    assert shown(report) in page and "own lost at 0.4" in page
 
 
 def test_own_questions_that_recall_missed_and_held_out_talk_are_not_fitted_on():
@@ -96,19 +88,6 @@ def test_the_written_texts_are_whole_and_what_is_held_out_is_not_fitted_on():
             golds = {id for one in store.asked for id in one.gold}
             assert golds <= store.memories.keys()
             assert {one.kind for one in store.asked} == {"own", "foreign", "talk"}
-
-
-@pytest.mark.parametrize("embedder", ["hash"])
-def test_a_store_is_measured_as_a_user_has_it(embedder):
-    asked = (
-        Asked(text="Where does Marta work?", kind="own", gold=frozenset({"0"})),
-        Asked(text="who mends the harbour crane", kind="foreign"),
-    )
-    memories = {"0": "Marta works at the ferry company.", "1": "The cat sleeps all day."}
-    found = measure([Store(name="s", kind="s", asked=asked, memories=memories)], embedder=embedder)
-    assert found[0].answerable and found[0].gold_ranks[0] == 0
-    assert found[0].relevance > found[1].relevance
-    assert json.dumps(found[0].numbers)
 
 
 def a_set(folder: Path, cases: dict[str, int]) -> None:

@@ -2,7 +2,6 @@
 
 import json
 import random
-from collections import Counter
 from pathlib import Path
 
 import numpy as np
@@ -10,7 +9,7 @@ import pytest
 
 from benchmarks.train_pairs.card import fitted_bounds, fitted_temperature, softmax, table
 from benchmarks.train_pairs.groups import LABELS, Filling, Group, read_groups
-from benchmarks.train_pairs.pairs import Pair, crossings, pairs_of, strangers, turned
+from benchmarks.train_pairs.pairs import Pair, crossings, pairs_of, turned
 from hydramem.text.normalize import wording
 
 DATA = Path(__file__).parents[2] / "benchmarks" / "data" / "pairs"
@@ -39,37 +38,12 @@ def trained_on() -> list[Group]:
     return [group for path in sorted((DATA / "train").glob("*.txt")) for group in read_groups(path)]
 
 
-def test_a_slot_has_one_value_in_a_pair_and_numbers_differ(group: Group):
-    for seed in range(20):
-        filling = Filling(random.Random(seed), group.lists)
-        first, second = filling.fill("{person} left {town} for {town2}.").split(" left ")
-        assert filling.fill("{person}") == first
-        left, came = second.rstrip(".").split(" for ")
-        assert left != came
-
-
 def test_pairs_have_the_label_of_their_line(group: Group):
     pairs = pairs_of(group, random.Random(1))
     found = {(pair.how, pair.label) for pair in pairs}
     assert {("line", "update"), ("line", "refine"), ("value", "update"), ("subject", "unrelated")} <= found
     assert all(pair.label in LABELS for pair in pairs)
     assert turned(pairs[0]).old == pairs[0].new
-
-
-@pytest.mark.parametrize("line", ["d {nowhere} is full.", "x what", "=sometimes it rains."])
-def test_a_line_that_cannot_be_read_is_named(tmp_path: Path, line: str):
-    path = tmp_path / "own.txt"
-    path.write_text(f"=changes It rains.\n{line}\n", encoding="utf-8")
-    with pytest.raises(ValueError, match=r"own\.txt:2"):
-        read_groups(path)
-
-
-def test_the_training_part_is_large_and_of_several_authors(trained_on: list[Group]):
-    assert len(trained_on) >= 1200
-    assert len({group.id.partition(":")[0] for group in trained_on}) >= 5
-    lines = Counter(line.label for group in trained_on for line in group.lines)
-    assert min(lines[label] for label in LABELS) > 400
-    assert strangers(trained_on[:50], 20, random.Random(0))
 
 
 def test_bounds_keep_harm_within_what_is_allowed():
