@@ -14,6 +14,7 @@ from fastmcp import Client
 import hydramem
 from hydramem.cli.main import build
 from hydramem.cli.table_commands import command_name
+from hydramem.core import docstrings
 from hydramem.core.config import Config, EmbeddingConfig, StorageConfig
 from hydramem.operations import OPERATIONS
 from hydramem.server import http_server as server
@@ -35,10 +36,7 @@ def read(name: str) -> str:
     return (ROOT / name).read_text(encoding="utf-8")
 
 
-def blocks(page: str, language: str) -> list[str]:
-    return re.findall(rf"^```{language}\n(.*?)^```$", page, flags=re.MULTILINE | re.DOTALL)
-
-
+@pytest.mark.costly  # a process that writes every page
 def test_generated_pages_are_fresh():
     told = subprocess.run(
         [sys.executable, "docs/generate.py", "--check"], cwd=ROOT, capture_output=True, text=True, timeout=60
@@ -71,17 +69,16 @@ def test_the_four_surfaces_agree(tmp_path):
     assert sorted(sections) == sorted(rows)
 
 
-@pytest.mark.parametrize("operation", OPERATIONS, ids=lambda operation: operation.name)
-def test_every_argument_is_explained_and_optional_ones_are_named(operation):
-    from hydramem.core import docstrings
-
-    explained = docstrings.section(operation.method.__doc__, "Args")
-    parameters = inspect.signature(operation.method).parameters
-    assert set(explained) == set(parameters) - {"self"}
-    for name, parameter in operation.signature.parameters.items():
-        if parameter.kind is not parameter.KEYWORD_ONLY:
-            most = 3 if "object" in parameters else 2  # a relation's subject is all that it says
-            assert list(operation.signature.parameters).index(name) < most, "keyword-only after the subject"
+def test_every_argument_is_explained_and_optional_ones_are_named():
+    for operation in OPERATIONS:
+        explained = docstrings.section(operation.method.__doc__, "Args")
+        parameters = inspect.signature(operation.method).parameters
+        assert set(explained) == set(parameters) - {"self"}, operation.name
+        most = 3 if "object" in parameters else 2  # a relation's subject is all that it says
+        for place, parameter in enumerate(operation.signature.parameters.values()):
+            assert parameter.kind is parameter.KEYWORD_ONLY or place < most, (
+                f"{operation.name}: keyword-only after the subject"
+            )
 
 
 def test_the_two_lines_of_the_readme_are_the_ones_that_are_run():
@@ -133,6 +130,7 @@ def reader(tmp_path, monkeypatch):
     return tmp_path
 
 
+@pytest.mark.costly  # it uses the real engine and embedder, and processes
 def test_what_the_readme_shows_runs(reader):
     run_blocks(read("README.md"), reader)
 

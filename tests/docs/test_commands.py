@@ -7,7 +7,7 @@ import shlex
 import subprocess
 import sys
 import tomllib
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from functools import cache
 from itertools import takewhile
 from pathlib import Path
@@ -62,6 +62,17 @@ def command_lines(script: str) -> Iterator[list[str]]:
             words = []
 
 
+def complaints(check: Callable[[Path], object]) -> list[str]:
+    """Return what a check says of each page that does not pass it."""
+    found = []
+    for page in PAGES:
+        try:
+            check(page)
+        except Exception as error:  # noqa: BLE001  # whatever it is, the page is named
+            found.append(f"{name(page)}: {error!r}")
+    return found
+
+
 @cache
 def app() -> App:
     return build()
@@ -96,58 +107,75 @@ def options(found: App) -> set[str]:
     return named | inner | {"--help", "--version"}
 
 
-@pytest.mark.parametrize("shown", PAGES, ids=name)
-def test_commands_that_a_page_shows_are_understood(shown):
-    for language, block in fences(shown):
-        for words in command_lines(block) if language in SHELLS else ():
-            if words and words != ["--version"]:
-                parse(words)
+@pytest.mark.costly  # it parses every command line of the pages
+def test_commands_that_pages_show_are_understood():
+    seen: set[tuple[str, ...]] = set()
+
+    def check(page: Path) -> None:
+        for language, block in fences(page):
+            for words in command_lines(block) if language in SHELLS else ():
+                if words and words != ["--version"] and tuple(words) not in seen:
+                    parse(words)
+                    seen.add(tuple(words))
+
+    assert complaints(check) == []
 
 
-@pytest.mark.parametrize("shown", PAGES, ids=name)
-def test_commands_that_a_page_names_exist_with_their_options(shown):
-    text = re.sub(r"^ *```.*?^ *```$", "", shown.read_text(encoding="utf-8"), flags=re.M | re.S)
-    for named in re.findall(r"`hydramem ((?!COMMAND)[^`]+)`", text):
-        words = re.sub(r"^(?:--(?:store|project|config) \S+ |--json )+", "", named).split()
-        if words[0].startswith("--"):
-            continue
-        known = options(command(words))
-        given = set(re.findall(r"(?<![\w-])--[a-z][a-z-]*", named))
-        assert given <= known, f"hydramem {named}: {given - known}"
+def without_blocks(page: Path) -> str:
+    return re.sub(r"^ *```.*?^ *```$", "", page.read_text(encoding="utf-8"), flags=re.M | re.S)
 
 
-@pytest.mark.parametrize("shown", PAGES, ids=name)
-def test_settings_that_a_page_names_exist(shown):
+def test_commands_that_pages_name_exist_with_their_options():
+    def check(page: Path) -> None:
+        for named in re.findall(r"`hydramem ((?!COMMAND)[^`]+)`", without_blocks(page)):
+            words = re.sub(r"^(?:--(?:store|project|config) \S+ |--json )+", "", named).split()
+            if words[0].startswith("--"):
+                continue
+            found = command(words)
+            given = set(re.findall(r"(?<![\w-])--[a-z][a-z-]*", named))
+            assert not given or given <= options(found), f"hydramem {named}: {given - options(found)}"
+
+    assert complaints(check) == []
+
+
+def test_settings_that_pages_name_exist():
     known = {".".join(setting.path[:end]) for setting in settings() for end in range(1, 4)}
     sections = {setting.path[0] for setting in settings()}
-    for named in re.findall(r"`(\w+\.\w+(?:\.\w+)?)(?:: [^`]*)?`", shown.read_text(encoding="utf-8")):
-        is_file = Path(named).suffix in (".py", ".md", ".yml", ".json", ".toml", ".db", ".log", ".lance")
-        is_module = (ROOT / "hydramem" / named.replace(".", "/")).parent.is_dir()
-        if named.split(".")[0] in sections - {"memory"} and not is_file:  # `memory.` begins a method, too
-            assert named in known or (is_module and "." in named.partition(".")[2]), named
+    wrong = []
+    for page in PAGES:
+        for named in re.findall(r"`(\w+\.\w+(?:\.\w+)?)(?:: [^`]*)?`", page.read_text(encoding="utf-8")):
+            is_file = Path(named).suffix in (".py", ".md", ".yml", ".json", ".toml", ".db", ".log", ".lance")
+            is_module = (ROOT / "hydramem" / named.replace(".", "/")).parent.is_dir()
+            is_there = named in known or is_file or (is_module and "." in named.partition(".")[2])
+            if (
+                named.split(".")[0] in sections - {"memory"} and not is_there
+            ):  # `memory.` begins a method, too
+                wrong.append(f"{name(page)}: {named}")
+    assert wrong == []
 
 
-@pytest.mark.parametrize("shown", PAGES, ids=name)
-def test_blocks_name_their_language_and_are_well_formed(shown, tmp_path):
-    for language, block in fences(shown):
-        assert language in LANGUAGES, f"```{language}"
-        if language == "python":
-            compile(block, name(shown), "exec")
-        elif language == "json":
-            json.loads(block)
-        elif language == "toml":
-            tomllib.loads(block)
-        elif language == "yaml" and set(yaml.safe_load(block)) <= {one.path[0] for one in settings()}:
-            file = tmp_path / "config.yml"
-            file.write_text(block, encoding="utf-8")
-            load_config(file, environment={})
+def test_blocks_name_their_language_and_are_well_formed(tmp_path):
+    def check(page: Path) -> None:
+        for language, block in fences(page):
+            assert language in LANGUAGES, f"```{language}"
+            if language == "python":
+                compile(block, name(page), "exec")
+            elif language == "json":
+                json.loads(block)
+            elif language == "toml":
+                tomllib.loads(block)
+            elif language == "yaml" and set(yaml.safe_load(block)) <= {one.path[0] for one in settings()}:
+                file = tmp_path / "config.yml"
+                file.write_text(block, encoding="utf-8")
+                load_config(file, environment={})
+
+    assert complaints(check) == []
 
 
-@pytest.mark.parametrize("shown", PAGES, ids=name)
-def test_lists_within_lists_are_indented_by_four(shown):
+def test_lists_within_lists_are_indented_by_four():
     """By less they are items of the outer list for the builder of the site, though not for other viewers."""
-    text = re.sub(r"^ *```.*?^ *```$", "", shown.read_text(encoding="utf-8"), flags=re.M | re.S)
-    assert re.findall(r"^ {1,3}(?:[-*]|\d+\.) .*", text, re.M) == []
+    pattern = re.compile(r"^ {1,3}(?:[-*]|\d+\.) .*", re.M)
+    assert {name(page): found for page in PAGES if (found := pattern.findall(without_blocks(page)))} == {}
 
 
 def test_a_command_that_does_not_exist_is_found(tmp_path):

@@ -11,6 +11,7 @@ import re
 import subprocess
 import sys
 import tomllib
+from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
@@ -21,7 +22,6 @@ from hydramem.core.settings.config_reference import settings
 from hydramem.hosts.host_files.host_table import HOSTS
 from hydramem.hosts.host_files.launch_command import Launch, server_entry
 from tests import ROOT
-from tests.docs.page_blocks import blocks
 from tests.sharing.background_owners import no_owner_left
 
 PAGES = sorted((ROOT / "docs" / "how-to").glob("*.md"))
@@ -58,7 +58,27 @@ FIGURES = [
 HOST_OF_SECTION = {host.title: host.name for host in HOSTS.values()}
 RUNNERS = {"bash": ("bash", "-euo", "pipefail", "-c"), "python": (sys.executable, "-c")}
 
-each_page = pytest.mark.parametrize("how_to", PAGES, ids=lambda how_to: how_to.stem)
+
+_FENCE = re.compile(r"^```(\S*)\n(.*?)^```$", flags=re.MULTILINE | re.DOTALL)
+_HEADING = re.compile(r"^#+ (.+)$", flags=re.MULTILINE)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Block:
+    """A fenced block of a page: the last heading before it, the word behind its fence, and what it holds."""
+
+    heading: str
+    language: str
+    text: str
+
+
+def blocks(page: str) -> list[Block]:
+    """Return the fenced blocks of a page in their order."""
+    found = []
+    for match in _FENCE.finditer(page):
+        headings = _HEADING.findall(_FENCE.sub("", page[: match.start()]))
+        found.append(Block(heading=headings[-1] if headings else "", language=match[1], text=match[2]))
+    return found
 
 
 def read(page: Path) -> str:
@@ -69,14 +89,10 @@ def is_run(page: Path) -> bool:
     return any(block.language in RUNNERS for block in blocks(read(page)))
 
 
-def shown(language: str) -> list[object]:
-    """Return a parameter for every block of a language."""
-    return [
-        pytest.param(block, id=f"{page.stem}: {block.heading}")
-        for page in PAGES
-        for block in blocks(read(page))
-        if block.language == language
-    ]
+def shown(language: str) -> list[tuple[str, Block]]:
+    """Return every block of a language with the page that it stands on."""
+    found = ((page.stem, block) for page in PAGES for block in blocks(read(page)))
+    return [(page, block) for page, block in found if block.language == language]
 
 
 def test_every_page_is_listed_once():
@@ -85,42 +101,48 @@ def test_every_page_is_listed_once():
     assert sorted(listed) == sorted(page.name for page in PAGES if page != index)
 
 
-@each_page
-def test_a_page_is_short_and_every_block_is_of_a_kind_that_is_checked(how_to):
-    page = read(how_to)
-    assert len(page.splitlines()) <= MOST_LINES
-    assert {block.language for block in blocks(page)} <= CHECKED
-    assert not re.search(r"^[ \t]+```", page, flags=re.MULTILINE), "an indented block is not checked"
+def test_pages_are_short_and_every_block_is_of_a_kind_that_is_checked():
+    for how_to in PAGES:
+        page = read(how_to)
+        assert len(page.splitlines()) <= MOST_LINES, how_to.name
+        assert {block.language for block in blocks(page)} <= CHECKED, how_to.name
+        assert not re.search(r"^[ \t]+```", page, flags=re.MULTILINE), "an indented block is not checked"
 
 
-@each_page
-def test_variables_and_extras_exist(how_to):
-    text = read(how_to)
-    assert set(re.findall(r"\bHYDRAMEM_[A-Z_]+\b", text)) <= VARIABLES
-    extras = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
-    asked = re.findall(r"hydramem\[([\w,-]+)\]", text)
-    assert {extra for names in asked for extra in names.split(",")} <= set(extras["optional-dependencies"])
+def test_variables_and_extras_exist():
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    for how_to in PAGES:
+        text = read(how_to)
+        assert set(re.findall(r"\bHYDRAMEM_[A-Z_]+\b", text)) <= VARIABLES, how_to.name
+        asked = {extra for names in re.findall(r"hydramem\[([\w,-]+)\]", text) for extra in names.split(",")}
+        assert asked <= set(project["optional-dependencies"]), how_to.name
 
 
-@pytest.mark.parametrize("block", shown("yaml"))
-def test_settings_are_read(block, tmp_path):
-    file = tmp_path / "config.yml"
-    file.write_text(block.text, encoding="utf-8")
-    assert load_config(file, environment={}) != Config()
+def test_settings_are_read(tmp_path):
+    found = shown("yaml")
+    assert found
+    for page, block in found:
+        file = tmp_path / "config.yml"
+        file.write_text(block.text, encoding="utf-8")
+        assert load_config(file, environment={}) != Config(), f"{page}: {block.heading}"
 
 
-@pytest.mark.parametrize("block", [*shown("json"), *shown("toml")])
-def test_a_file_of_a_host_is_what_the_program_writes(block):
-    host = HOSTS[HOST_OF_SECTION[block.heading]]
+def test_files_of_hosts_are_what_the_program_writes():
     launch = Launch(by_name=("hydramem",), by_path=(BY_PATH,))
-    read_text = json.loads if block.language == "json" else tomllib.loads
-    assert read_text(block.text) == {host.server_key: {"hydramem": server_entry(host, launch)}}
+    found = [*shown("json"), *shown("toml")]
+    assert found
+    for page, block in found:
+        host = HOSTS[HOST_OF_SECTION[block.heading]]
+        read_text = json.loads if block.language == "json" else tomllib.loads
+        written = {host.server_key: {"hydramem": server_entry(host, launch)}}
+        assert read_text(block.text) == written, f"{page}: {block.heading}"
 
 
-@pytest.mark.parametrize(("page", "said", "row"), FIGURES)
-def test_figures_are_the_committed_ones(page, said, row):
-    assert said in read(ROOT / "docs" / "how-to" / f"{page}.md")
-    assert row in read(ROOT / "docs" / "results.md")
+def test_figures_are_the_committed_ones():
+    results = read(ROOT / "docs" / "results.md")
+    for page, said, row in FIGURES:
+        assert said in read(ROOT / "docs" / "how-to" / f"{page}.md"), said
+        assert row in results, row
 
 
 @pytest.mark.slow
