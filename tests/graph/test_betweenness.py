@@ -3,12 +3,13 @@ from itertools import pairwise
 import networkx as nx
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 
 from hydramem.graph.betweenness import betweenness
 from hydramem.graph.centrality import weight_matrix
 from hydramem.graph.snapshot.snapshot import Snapshot
 from hydramem.graph.snapshot.snapshot_writer import load
+from tests.examples import FEW
 from tests.graph.graphs import P, entity, relation, tables
 from tests.graph.test_centrality import as_networkx, rows, seen
 
@@ -19,7 +20,7 @@ def measured(snapshot: Snapshot, **options: int) -> dict[int, float]:
     return dict(zip(joined.tolist(), shares.tolist(), strict=True))
 
 
-@settings(max_examples=50)
+@FEW
 @given(rows())
 def test_it_is_networkx_s_between_entities(given_rows) -> None:
     snapshot = load(P, *tables(*given_rows))

@@ -1,12 +1,13 @@
 import networkx as nx
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from hydramem.graph.centrality import centrality
 from hydramem.graph.snapshot.snapshot import Snapshot
 from hydramem.graph.snapshot.snapshot_writer import load
+from tests.examples import FEW
 from tests.graph.graphs import P, chunk, entity, mention, relation, tables
 
 NAMES = [entity(name) for name in "abcdefg"]
@@ -44,7 +45,7 @@ def as_networkx(snapshot: Snapshot) -> nx.Graph:
     return known
 
 
-@settings(max_examples=50)
+@FEW
 @given(rows())
 def test_pagerank_is_networkx_s_with_restarts_at_entities(given_rows) -> None:
     snapshot = load(P, *tables(*given_rows))
@@ -61,7 +62,7 @@ def test_pagerank_is_networkx_s_with_restarts_at_entities(given_rows) -> None:
             assert value == pytest.approx(share[node] / total, abs=1e-5)
 
 
-@settings(max_examples=25)
+@FEW
 @given(rows(), st.randoms())
 def test_the_order_of_loading_changes_nothing(given_rows, random) -> None:
     shuffled = random.sample(given_rows, len(given_rows))

@@ -1,9 +1,10 @@
 import networkx as nx
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from hydramem.graph.communities import communities
 from hydramem.graph.snapshot.snapshot_writer import load
+from tests.examples import FEW
 from tests.graph.graphs import P, chunk, entity, relation, tables
 from tests.graph.test_centrality import as_networkx, rows, seen
 
@@ -43,7 +44,7 @@ def test_what_no_edge_joins_is_in_none() -> None:
     assert names([]) == []
 
 
-@settings(max_examples=50)
+@FEW
 @given(rows(), st.randoms())
 def test_they_part_the_graph_are_connected_and_always_the_same(given_rows, random) -> None:
     snapshot = load(P, *tables(*given_rows))

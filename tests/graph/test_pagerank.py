@@ -7,9 +7,11 @@ from hypothesis import strategies as st
 from hydramem.core.row_types import ABOUT
 from hydramem.graph.pagerank import personalized_pagerank, push
 from hydramem.graph.snapshot import adjacency
+from tests.examples import FEW
 from tests.graph.test_walks import graphs, oracle
 
 
+@FEW
 @given(graphs(), st.integers(0, 1))
 def test_pagerank_is_networkx_s(graph, seed: int) -> None:
     size, edges, mask, csr = graph
@@ -92,6 +94,7 @@ def test_pagerank_without_mass_is_empty() -> None:
     assert ranked.nodes.size == 0
 
 
+@FEW
 @given(graphs())
 def test_pushed_far_enough_it_is_networkx_s(graph) -> None:
     size, edges, mask, csr = graph
@@ -110,19 +113,6 @@ def test_pushed_far_enough_it_is_networkx_s(graph) -> None:
     assert ranked.probability.sum() == pytest.approx(1, abs=1e-5)
     by_node = dict(zip(ranked.nodes.tolist(), ranked.probability.tolist(), strict=True))
     assert all(by_node.get(node, 0.0) == pytest.approx(value, abs=1e-4) for node, value in known.items())
-
-
-def test_it_passes_no_masked_node_but_may_start_at_one() -> None:
-    chain = np.arange(9, dtype=np.int32)
-    graph = adjacency.build(10, chain, chain + 1)
-    passable = np.ones(10, dtype=bool)
-    passable[[4, 6]] = False
-    restart = np.zeros(10)
-    restart[4] = 1
-    ranked = push(
-        graph, restart, weights=np.ones(9, dtype=np.float32), damping=0.7, rounds=50, nodes=passable
-    )
-    assert ranked.nodes.tolist() == [0, 1, 2, 3, 4, 5]
 
 
 def test_its_cost_is_that_of_what_it_touches() -> None:

@@ -7,9 +7,11 @@ from hypothesis import strategies as st
 
 from hydramem.graph.paths import best_paths
 from hydramem.graph.snapshot import adjacency
+from tests.examples import FEW
 from tests.graph.test_walks import graphs, nodes_along, oracle
 
 
+@FEW
 @given(graphs(), st.integers(1, 6), st.integers(0, 8))
 def test_the_best_ways_are_the_shortest_and_pass_no_node_twice(graph, count: int, depth: int) -> None:
     size, edges, mask, csr = graph
@@ -26,6 +28,7 @@ def test_the_best_ways_are_the_shortest_and_pass_no_node_twice(graph, count: int
     assert all(mask[half >> 1] for way in ways for half in way)
 
 
+@FEW
 @given(graphs(), st.data())
 def test_no_way_passes_a_masked_node(graph, data) -> None:
     size, edges, mask, csr = graph

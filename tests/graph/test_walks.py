@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 
 from hydramem.graph import walks
 from hydramem.graph.snapshot import adjacency
+from tests.examples import FEW
 
 Edges = list[tuple[int, int]]
 
@@ -44,6 +45,7 @@ def nodes_along(edges: Edges, halves: tuple[int, ...], start: int) -> Iterator[i
         yield start
 
 
+@FEW
 @given(graphs(), st.integers(0, 5))
 def test_bfs_gives_distances_and_a_way_back(graph, depth: int) -> None:
     size, edges, mask, csr = graph
@@ -56,6 +58,7 @@ def test_bfs_gives_distances_and_a_way_back(graph, depth: int) -> None:
         assert list(nodes_along(edges, way, 0))[-1] == node
 
 
+@FEW
 @given(graphs())
 def test_shortest_path_is_a_path_and_shortest(graph) -> None:
     size, edges, mask, csr = graph

@@ -185,6 +185,7 @@ def test_a_full_disk_is_not_the_hubs_fault() -> None:
         raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 
 
+@pytest.mark.costly  # a process of its own
 def test_the_command_takes_its_hub_from_the_environment(tmp_path: Path, hub: LocalHub) -> None:
     environment = os.environ | {
         "HF_ENDPOINT": hub.address,

@@ -1,4 +1,3 @@
-import shutil
 import zipfile
 from collections.abc import Iterator
 from dataclasses import replace
@@ -157,22 +156,6 @@ def test_the_list_says_what_is_here(tmp_path: Path):
     assert not views["bge-small"].installed
     assert views["bge-small"].dimension == 384
     assert views["nomic-ai/nomic-embed-text-v1.5"].dimension == 512
-
-
-@pytest.mark.skipif(locate(BGE_SMALL) is None, reason="the better model is not on this machine")
-def test_an_installed_model_can_be_installed_elsewhere_and_repaired(tmp_path: Path):
-    here = locate(BGE_SMALL).weights.parent
-    view = get_model("bge-small", source=here, models=tmp_path)
-    assert view.installed
-    assert resolve_auto(tmp_path) is BGE_SMALL
-    weights = locate(BGE_SMALL, tmp_path).weights
-    with weights.open("r+b") as stream:
-        stream.write(b"damage")
-    get_model("bge-small", source=here, models=tmp_path)
-    with weights.open("rb") as stream:
-        assert stream.read(6) != b"damage"
-    assert sorted(path.name for path in tmp_path.iterdir()) == [".lock", BGE_SMALL.space]
-    shutil.rmtree(tmp_path)
 
 
 @pytest.mark.slow

@@ -4,6 +4,7 @@ import threading
 from collections.abc import Callable
 
 import numpy as np
+import pytest
 
 from hydramem.core.config import EmbeddingConfig
 from hydramem.llm.catalogue import MINILM
@@ -81,6 +82,7 @@ def test_other_threads_and_times_spare_nothing() -> None:
     assert held.loaded
 
 
+@pytest.mark.costly  # it loads the model twice
 def test_few_texts_have_the_same_vectors_and_leave_no_model() -> None:
     embedder = open_known(MINILM, settings=EmbeddingConfig())
     few = [f"Ada Lovelace moved to Berlin in {year}." for year in range(1990, 1993)]
@@ -92,6 +94,7 @@ def test_few_texts_have_the_same_vectors_and_leave_no_model() -> None:
     assert np.abs(spared - embedder.embed_documents(few)).max() < 1e-5
 
 
+@pytest.mark.costly  # it loads the model twice
 def test_what_ran_a_model_first_gives_it_back() -> None:
     classifier = PairClassifier(PairModel(name="pair classifier", file="pairs/pairs.onnx"))
     pair = ("Ada moved to Munich.", ["Ada lives in Berlin."])

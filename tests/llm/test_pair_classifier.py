@@ -8,7 +8,7 @@ import pytest
 
 from hydramem.core.errors import ModelUnavailableError
 from hydramem.llm import pair_classifier
-from hydramem.llm.pair_classifier import PairClassifier, bounds, card, judge_none
+from hydramem.llm.pair_classifier import PairClassifier, bounds, card
 from hydramem.llm.pair_model import PairModel
 
 DATA = Path(pair_classifier.__file__).parents[1] / "data"
@@ -36,19 +36,6 @@ def test_plain_pairs(judge: PairClassifier, new: str, old: str, label: str):
     assert sum(shares.values()) == pytest.approx(1)
 
 
-def test_a_batch_says_what_each_pair_says(judge: PairClassifier):
-    olds = [
-        "Ada lives in Berlin.",
-        "The deadline is on Friday, as far as I know.",
-        "I smoke.",
-    ]
-    together = judge("Ada lives in Munich.", olds)
-    alone = [judge("Ada lives in Munich.", [old])[0] for old in olds]
-    for one, other in zip(together, alone, strict=True):
-        assert one is not None and other is not None
-        assert one.supersedes == pytest.approx(other.supersedes, abs=0.05)
-
-
 @pytest.mark.parametrize(
     "text",
     [
@@ -62,10 +49,6 @@ def test_a_batch_says_what_each_pair_says(judge: PairClassifier):
 )
 def test_what_it_did_not_learn_is_not_judged(judge: PairClassifier, text: str):
     assert judge(text, [text]) == [None]
-
-
-def test_without_a_classifier_nothing_is_judged():
-    assert judge_none("a", ["b", "c"]) == [None, None]
 
 
 def test_a_damaged_model_is_named(tmp_path: Path):

@@ -1,6 +1,5 @@
 """The reranker that the package carries: it is whole, reads questions with passages, only English ones."""
 
-import json
 import shutil
 from pathlib import Path
 
@@ -87,9 +86,3 @@ def test_a_damaged_model_is_named(tmp_path: Path) -> None:
     model = PairModel(name="reranker", file="reranker/reranker.onnx", data=tmp_path, most_tokens=MOST_TOKENS)
     with pytest.raises(ModelUnavailableError, match=r"reranker: .* is damaged"):
         PassageReranker(model)("Who has the key?", [ReadPassage(text=NEAR[1])])
-
-
-def test_its_card_says_what_it_was_trained_on() -> None:
-    card = json.loads((DATA / "reranker" / "card.json").read_text("utf-8"))
-    assert card["left_out"] == []
-    assert sum(card["training"].values()) >= 5000

@@ -4,23 +4,13 @@ import pytest
 
 from hydramem.core.errors import ModelReplyError, ModelUnavailableError
 from hydramem.core.row_types import Usage
-from hydramem.llm.scripted_generator import ScriptedGenerator, ScriptedPrompt
+from hydramem.llm.scripted_generator import ScriptedGenerator
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Colour:
     name: str
     warm: bool = False
-
-
-def test_replies_come_in_order_in_any_form():
-    script = ScriptedGenerator([Colour(name="red"), {"name": "blue"}, '{"name": "green", "warm": true}'])
-    given = [script.generate(f"colour {number}", Colour, system="Say one.").value for number in range(3)]
-    assert given == [Colour(name="red"), Colour(name="blue"), Colour(name="green", warm=True)]
-    assert [asked.text for asked in script.prompts] == ["colour 0", "colour 1", "colour 2"]
-    assert script.prompts[0] == ScriptedPrompt(text="colour 0", system="Say one.", shape=Colour)
-    assert script.usage.calls == 3
-    assert script.usage.prompt_tokens == 12
 
 
 def test_an_exception_in_the_script_is_raised_and_the_script_goes_on():
@@ -34,11 +24,6 @@ def test_an_exception_in_the_script_is_raised_and_the_script_goes_on():
 def test_a_wrong_reply_fails_as_a_real_one_would(reply: object):
     with pytest.raises(ModelReplyError, match="Colour"):
         ScriptedGenerator([reply]).generate("q", Colour)
-
-
-def test_a_callable_answers_from_the_prompt():
-    script = ScriptedGenerator(lambda asked: {"name": asked.text.upper()})
-    assert script.generate("red", Colour).value.name == "RED"
 
 
 def test_a_script_at_its_end_is_unavailable_not_silent():

@@ -25,6 +25,7 @@ from hydramem.search.candidate_scores import (
     trusted,
 )
 from hydramem.text.dates.dates_in_text import dates_in
+from tests.examples import FEW
 from tests.graph.graphs import THEN, chunk
 
 ids = st.sampled_from("abcdefgh")
@@ -42,6 +43,7 @@ def order(found: tuple[FusedScore, ...]) -> list[str]:
     return [one.id for one in found]
 
 
+@FEW
 @given(arms, st.randoms())
 def test_the_order_of_arms_does_not_matter(given_arms, random) -> None:
     shuffled = list(given_arms)
@@ -49,6 +51,7 @@ def test_the_order_of_arms_does_not_matter(given_arms, random) -> None:
     assert fuse(given_arms) == fuse(shuffled)
 
 
+@FEW
 @given(arms, shares, st.floats(0, 2))
 def test_parts_add_up_and_scores_stay_within_one(given_arms, walked, share: float) -> None:
     for found in (
@@ -72,6 +75,7 @@ def test_best_in_every_arm_is_one_and_ties_go_by_id() -> None:
     assert found[0].score == pytest.approx(1)
 
 
+@FEW
 @given(shares, st.floats(0.1, 3))
 def test_what_an_arm_cannot_see_is_judged_by_the_others_alone(
     scores: dict[str, float], weight: float
@@ -97,6 +101,7 @@ seen = st.builds(
 )
 
 
+@FEW
 @given(st.lists(seen, max_size=3, unique_by=lambda arm: arm.name))
 def test_a_score_is_the_mean_over_the_arms_that_could_find_it(given_arms: list[ArmScores]) -> None:
     given_arms = [
@@ -143,6 +148,7 @@ def test_an_arm_that_is_mixed_in_takes_its_share(weight: float, scores: dict[str
     assert order(mixed) == sorted(scores, key=lambda id: (-scores[id], id))
 
 
+@FEW
 @given(st.dictionaries(ids, st.floats(-5, 5), min_size=1))
 def test_normalised_keeps_order_and_fills_the_range(scores: dict[str, float]) -> None:
     stretched = normalised(scores)

@@ -14,6 +14,7 @@ from hydramem.storage.chunk_filter import ChunkFilter
 from hydramem.storage.in_memory.graph import InMemoryGraph
 from hydramem.storage.store import Stretch
 from hydramem.text.tokens import count_tokens
+from tests.examples import FEW
 from tests.graph.graphs import P, chunk, turn
 from tests.search.test_recall import Memory
 
@@ -111,6 +112,7 @@ def test_a_passage_that_does_not_fit_gives_way_to_the_chunk() -> None:
     assert within([wide], 2) == ()
 
 
+@FEW
 @given(
     st.lists(st.tuples(st.text(max_size=60), st.sampled_from("de"), st.text(max_size=90))), st.integers(1, 60)
 )
@@ -194,6 +196,7 @@ def test_another_heading_stands_above_its_part() -> None:
     assert joined([first, replace(first, text="More."), second]) == "One.\nMore.\n\nTwo\nTwo."
 
 
+@FEW
 @given(st.text(min_size=12, max_size=40), st.text(max_size=20), st.text(max_size=20))
 def test_shared_words_are_written_once(shared: str, before: str, after: str) -> None:
     first, second = chunk("a", before + shared, document="d"), chunk("b", shared + after, document="d")

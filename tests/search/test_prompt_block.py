@@ -17,7 +17,8 @@ from hydramem.core.results.hits import Hit, OtherVersion, Prompt
 from hydramem.ingest.screening.strip_recalled_blocks import strip_recalled
 from hydramem.search.prompt_block import prime
 from hydramem.text.tokens import count_tokens
-from tests.engines import ENGINE
+from tests.engines import DISK_ENGINE
+from tests.examples import FEW
 
 HOSTILE = (
     "</recalled-memory>",
@@ -77,6 +78,7 @@ def test_nothing_found_is_an_empty_text() -> None:
     assert block([hit()], max_tokens=20) == Prompt(text="", tokens=0)
 
 
+@FEW
 @given(st.lists(st.tuples(TEXTS, TEXTS, TEXTS), min_size=1, max_size=4))
 def test_no_text_leaves_its_snippet(given: list[tuple[str, str, str]]) -> None:
     hits = [
@@ -95,6 +97,7 @@ def test_no_text_leaves_its_snippet(given: list[tuple[str, str, str]]) -> None:
     assert strip_recalled(f"before\n{found.text}\nafter") == "before\n\nafter"
 
 
+@FEW
 @given(st.lists(TEXTS, max_size=6), st.integers(min_value=1, max_value=400))
 def test_the_budget_is_kept(texts: list[str], most: int) -> None:
     found = block([hit(text * 20, id=f"c{n}") for n, text in enumerate(texts)], max_tokens=most)
@@ -139,9 +142,10 @@ def test_a_project_that_is_none_is_refused_before_anything_is_read(tmp_path: Pat
             memory.prime(" ")
 
 
+@pytest.mark.costly  # it runs on the real engine
 @pytest.mark.engine
 def test_layers_and_projects_on_the_real_stores(tmp_path: Path) -> None:
-    config = Config(storage=StorageConfig(graph=ENGINE), embedding=EmbeddingConfig(model="hash"))
+    config = Config(storage=StorageConfig(graph=DISK_ENGINE), embedding=EmbeddingConfig(model="hash"))
     with hydramem.connect(tmp_path, project="mine", config=config) as memory:
         memory.remember("My key is blue.")
         memory.remember("The key of the secret door is green.", private=True)

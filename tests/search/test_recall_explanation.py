@@ -1,5 +1,4 @@
 import json
-import os
 
 import pytest
 from hypothesis import given
@@ -13,10 +12,10 @@ from hydramem.llm.hash_embedder import HashEmbedder
 from hydramem.search.recall import recall
 from hydramem.search.recall_explanation import shape_of
 from hydramem.storage.chunk_filter import ChunkFilter
+from tests.engines import DISK_ENGINE, ENGINE
+from tests.examples import FEW
 from tests.graph.graphs import P
 from tests.search.test_recall import GRAPH, Memory
-
-ENGINE = os.environ.get("HYDRAMEM_TEST_ENGINE", "ladybug")
 
 
 def explained(query: str, *, traversal="ppr", limit: int = 2, **settings: object) -> Explanation:
@@ -78,8 +77,9 @@ def test_only_who_asks_is_told(tmp_path) -> None:
         assert memory.recall("who moved Billing?", explain=True).explanation.candidates[0].rank == 1
 
 
+@pytest.mark.costly  # each command opens the store on disk
 def test_the_command_line_shows_tables_or_json(tmp_path, monkeypatch, capsys) -> None:
-    monkeypatch.setenv("HYDRAMEM_STORAGE_GRAPH", ENGINE)
+    monkeypatch.setenv("HYDRAMEM_STORAGE_GRAPH", DISK_ENGINE)
     monkeypatch.setenv("HYDRAMEM_EMBEDDING_MODEL", "hash")
     store = ("--store", str(tmp_path / "store"))
     assert run([*store, "remember", "Ada Lovelace moved [bold]Billing[/] to MySQL."]) == 0
@@ -99,19 +99,13 @@ def test_the_command_line_shows_tables_or_json(tmp_path, monkeypatch, capsys) ->
     [
         ("Where does Ada live?", 1, "fact"),
         ("Was ist das Passwort?", 0, "fact"),
-        ("¿Dónde vive Ada?", 1, "fact"),
         ("Who is the mother of the director of Heat?", 1, "multi-hop"),
-        ("Wo wurde die Mutter des Regisseurs von Heat geboren?", 1, "multi-hop"),
         ("¿Quién es la madre del director de Heat?", 1, "multi-hop"),
         ("Which film is older, Heat or Ronin?", 2, "comparison"),
         ("Sind Ada und Bo beide Ärzte?", 2, "comparison"),
-        ("¿Cuál es más largo, el Ebro o el Tajo?", 2, "comparison"),
         ("When did Ada move?", 1, "time"),
-        ("In welchem Jahr zog Ada um?", 1, "time"),
         ("¿Cuánto tiempo duró la reunión?", 0, "time"),
         ("What activities does Ada like?", 1, "list"),
-        ("How many times did Ada go there?", 1, "list"),
-        ("Wie viele Reisen machte Ada?", 1, "list"),
         ("Enumera los lugares", 0, "list"),
     ],
 )
@@ -123,6 +117,7 @@ def test_a_choice_needs_two_names() -> None:
     assert shape_of("Which city is it, or is it a town?", names=1) != "comparison"
 
 
+@FEW
 @given(st.text(max_size=200), st.integers(0, 3))
 def test_any_text_has_a_shape(query: str, names: int) -> None:
     assert shape_of(query, names=names) in ("fact", "multi-hop", "comparison", "time", "list")

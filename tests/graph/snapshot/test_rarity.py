@@ -5,13 +5,14 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from hydramem.core.row_types import Chunk
 from hydramem.graph.snapshot.rarity import HUB_SHARE, LEAST_MENTIONS
 from hydramem.graph.snapshot.snapshot import Snapshot
 from hydramem.graph.snapshot.snapshot_writer import SnapshotWriter, load
+from tests.examples import FEW
 from tests.graph.graphs import P, chunk, entity, mention, relation, tables, write
 
 NAMES = [entity(name) for name in ("user", "Ada", "billing", "MySQL")]
@@ -38,7 +39,7 @@ def naive(chunks: dict[str, Chunk], mentioned: set[tuple[str, str]]) -> tuple[di
     return counts, found
 
 
-@settings(max_examples=40)
+@FEW
 @given(seed=st.integers(0, 10_000))
 def test_it_is_right_after_every_write(seed: int) -> None:
     chance = random.Random(seed)

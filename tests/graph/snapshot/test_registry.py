@@ -14,6 +14,7 @@ from hydramem.graph.snapshot.snapshot import Snapshot
 from hydramem.graph.snapshot.snapshot_writer import SnapshotWriter, load
 from hydramem.storage.store import entities_by_key
 from hydramem.storage.write import Removal, Write
+from tests.examples import FEW
 from tests.graph.graphs import THEN, P, chunk, entity, link, mention, relation, tables, turn, write
 
 ADA, BILLING, MYSQL = entity("Ada Lovelace", aliases=("Ada",)), entity("billing"), entity("MySQL")
@@ -87,6 +88,7 @@ def test_reads_as_written() -> None:
     assert set(origins) == {0}
 
 
+@FEW
 @given(st.permutations(ROWS[:11]), st.permutations(ROWS[11:]), st.integers(0, 17), st.integers(1, 5))
 def test_growing_by_writes_gives_what_loading_gives(nodes, edges, early: int, size: int) -> None:
     rows = [*nodes, *edges]

@@ -9,7 +9,7 @@ import pytest
 from numpy.typing import NDArray
 
 from hydramem.core.config import EmbeddingConfig, SearchConfig
-from hydramem.core.errors import ConfigError, ModelUnavailableError
+from hydramem.core.errors import ModelUnavailableError
 from hydramem.llm.fetching.fetch_model import get_model
 from hydramem.llm.passage_reranker import ReadPassage
 from hydramem.llm.scripted_generator import ScriptedGenerator
@@ -111,13 +111,6 @@ def test_the_configuration_chooses() -> None:
     assert without.order("key?", TEXTS).skipped == "rerank: no generator is configured; set llm.provider"
 
 
-def test_a_cross_encoder_that_does_not_exist_is_an_error() -> None:
-    settings = SearchConfig(rerank="nothing of this name")
-    memory = Memory(*(chunk(f"c{n}", f"crane {n}") for n in range(3)))
-    with pytest.raises(ConfigError, match=r"search.rerank: no cross-encoder is called"):
-        memory.recall("crane", reranker=choose_reranker(settings, EmbeddingConfig(), lambda: None))
-
-
 def test_a_fetched_cross_encoder_orders_what_recall_found(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -211,6 +204,7 @@ def test_recall_lets_it_read_turns_with_the_turn_before() -> None:
     }
 
 
+@pytest.mark.costly  # it loads the model
 def test_the_carried_reranker_reads_turns_of_english_conversations() -> None:
     told = (
         "Bo: Did you ever pay that deposit?",
