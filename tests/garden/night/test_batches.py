@@ -52,14 +52,6 @@ def id_of(proposal: Proposal) -> tuple[str, str]:
     return proposal.phase, proposal.target
 
 
-def test_a_few_stay_as_they_are_and_nobody_asks_where_they_lie() -> None:
-    def places() -> Mapping[str, int]:
-        raise AssertionError("to look takes long")
-
-    given = [proposal(subject=f"e{number}") for number in (3, 1, 2)]
-    assert list(side_by_side(given, places)) == given
-
-
 @pytest.mark.parametrize("milliseconds", [0.05, 5.0])
 def test_few_batches_take_over_a_twentieth_of_a_second(milliseconds: float) -> None:
     """However long a row takes, with a transaction's own time and chance on top, and a fold now and then."""

@@ -8,13 +8,12 @@ from pathlib import Path
 
 import pytest
 
-from hydramem.core.config import Config
 from hydramem.core.errors import DiskFullError, InvalidInputError, ModelUnavailableError, StorageError
 from hydramem.core.results.garden_results import Gardened
 from hydramem.core.row_types import Chunk, Entity, Phase, Relation
 from hydramem.garden.night.apply import WriteAccess, apply
 from hydramem.garden.night.run_phases import UNFINISHED, GardenRun, apply_file, interrupted, plan, run_phases
-from hydramem.garden.proposals.phase_context import Budget, PhaseContext, PhaseOutcome
+from hydramem.garden.proposals.phase_context import PhaseContext, PhaseOutcome
 from hydramem.garden.proposals.plan_file import key_in, plan_signature
 from hydramem.garden.proposals.proposal import Proposal, precondition_hash
 from hydramem.storage.in_memory.graph import InMemoryGraph
@@ -74,26 +73,11 @@ def night(graph: InMemoryGraph, folder: Path | None = None, **steps: PhaseOutcom
 
         return run
 
-    def context(phase: Phase) -> PhaseContext:
-        return PhaseContext(
-            project="p",
-            graph=graph,
-            vectors=None,  # type: ignore[arg-type]  # no phase of these tests looks
-            snapshot=None,  # type: ignore[arg-type]
-            embed=lambda texts: None,  # type: ignore[arg-type, return-value]
-            generator=lambda role: None,
-            judge=None,  # type: ignore[arg-type]
-            settings=Config(),
-            now=NOW,
-            folder=folder or Path(),
-            budget=Budget(seconds=1, calls=1, tokens=1),
-        )
-
     return GardenRun(
         project="p",
         phases=("reuse", "prune", "infer", "maintain"),
         steps={name: step(given) for name, given in steps.items()},  # type: ignore[misc]
-        context=context,
+        context=lambda phase: PhaseContext(**dict.fromkeys(PhaseContext.__slots__)),  # no phase looks
         access=WriteAccess(graph=graph, commit=lambda rows: graph.write(rows), one_writer=threading.RLock()),
         folder=folder,
         now=NOW,
@@ -226,20 +210,6 @@ def test_removed_rows_are_in_the_history(graph: InMemoryGraph) -> None:
     assert change.target == CHUNKS[0].id and change.before and change.after is None
 
 
-def test_writers_get_their_turn(graph: InMemoryGraph) -> None:
-    lock, turns = threading.Lock(), list[int]()
-
-    def between(done: int, whole: int) -> None:
-        assert lock.acquire(blocking=False), "the lock is free after each batch"
-        lock.release()
-        turns.append(done)
-
-    given = night(graph, reuse=REUSE)
-    access = replace(given.access, one_writer=lock, progress=between)
-    run_phases(replace(given, access=access))
-    assert len(turns) > 3 and turns == sorted(set(turns))
-
-
 @pytest.mark.parametrize(
     ("change", "told"),
     [
@@ -282,26 +252,33 @@ def test_a_line_may_be_taken_out_of_a_plan_and_none_of_another_put_in(
     assert report.notes == ("1 change of the plan left out.",)
 
 
-def test_vectors_hear_of_batches_when_others_can_write_again(graph: InMemoryGraph) -> None:
-    lock, sizes, told = threading.Lock(), list[int](), list[bool]()
+def test_writers_get_their_turn_and_vectors_hear_of_batches_when_others_can_write_again(
+    graph: InMemoryGraph,
+) -> None:
+    lock, sizes, turns, told = threading.Lock(), list[int](), list[int](), list[int]()
 
     def commit(rows: Write) -> None:
         assert rows.deferred and rows.gathered, "the vector store hears of it later"
         sizes.append(len(rows.chunks))
         graph.write(rows)
 
-    access = WriteAccess(
-        graph=graph, commit=commit, one_writer=lock, deliver=lambda: told.append(lock.acquire(blocking=False))
-    )
-
-    def deliver() -> None:
-        access.deliver()
+    def free(heard: list[int]) -> None:
+        assert lock.acquire(blocking=False)
+        heard.append(len(sizes))
         lock.release()
 
-    done = apply([quieter(row) for row in CHUNKS], replace(access, deliver=deliver), run="w_night")
+    access = WriteAccess(
+        graph=graph,
+        commit=commit,
+        one_writer=lock,
+        deliver=lambda: free(told),
+        progress=lambda done, whole: free(turns),
+    )
+    done = apply([quieter(row) for row in CHUNKS], access, run="w_night")
     assert len(done.made) == len(CHUNKS) == sum(sizes)
     assert sizes[0] <= 2, "nobody knows how long the first one takes"
-    assert len(sizes) > 2 and told == [True], "of all of them at once"
+    assert len(sizes) > 2 and turns == [*range(1, len(sizes) + 1)], "between any two batches"
+    assert told == [len(sizes)], "of all of them at once"
 
 
 def test_vectors_hear_also_of_what_was_made_before_a_night_failed(graph: InMemoryGraph) -> None:

@@ -76,14 +76,6 @@ def test_an_id_in_an_answer_tells_that_the_memory_was_used(memory: Memory) -> No
     assert [link.source for link in answers(memory)] == [key.id]
 
 
-def test_what_a_session_did_not_recall_is_not_what_it_used(memory: Memory) -> None:
-    memory.remember(KEY)
-    said = [SaidTurn(author="user", text=ASKED), SaidTurn(author="assistant", text=KEY)]
-    memory.capture("monday", said)
-    night(memory, "reuse")
-    assert not answers(memory)
-
-
 @pytest.mark.parametrize("forgotten", ["memory", "question", "night"])
 def test_what_was_learned_ends_with_the_memory_the_question_or_the_night(
     memory: Memory, forgotten: str
@@ -93,20 +85,14 @@ def test_what_was_learned_ends_with_the_memory_the_question_or_the_night(
     ask(memory, "monday", ASKED, KEY)
     report = night(memory, "reuse")
     [link] = answers(memory)
-    match forgotten:
-        case "memory":
-            memory.forget(key.id)
-        case "question":
-            memory.forget(link.target)
-        case "night":
-            memory.undo(report.run)
-    with memory.during(None):
-        assert not any("answered" in hit.scores for hit in memory.recall(AGAIN).hits)
-    night(memory, "reuse")
-    with memory.during(None):
-        assert not any("answered" in hit.scores for hit in memory.recall(AGAIN).hits), (
-            "nor is it learned again"
-        )
+    if forgotten == "night":
+        memory.undo(report.run)
+    else:
+        memory.forget(key.id if forgotten == "memory" else link.target)
+    for why in ("forgotten", "nor is it learned again"):
+        with memory.during(None):
+            assert not any("answered" in hit.scores for hit in memory.recall(AGAIN).hits), why
+        night(memory, "reuse")
 
 
 def test_an_erased_question_takes_what_was_learned_with_it_and_a_dump_keeps_it(tmp_path: Path) -> None:

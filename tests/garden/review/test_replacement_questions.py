@@ -78,7 +78,9 @@ def test_replaces_ends_the_older_with_history(memory: hydramem.Memory) -> None:
     assert memory.review().waiting == 1
 
 
-def test_both_keeps_them_and_is_not_asked_again(memory: hydramem.Memory) -> None:
+def test_both_keeps_them_and_is_not_asked_again_and_older_withdraws_the_newer(
+    memory: hydramem.Memory,
+) -> None:
     fill(memory)
     before = rows(memory)
     assert memory.review([Answer(id=ID, choice="both")]).waiting == 0
@@ -88,10 +90,6 @@ def test_both_keeps_them_and_is_not_asked_again(memory: hydramem.Memory) -> None
     assert {hit.id for hit in memory.recall("archive vault").hits} == {"old", "new"}
     memory.undo(memory.history("l1").entries[-1].run)
     assert rows(memory) == before
-
-
-def test_older_withdraws_the_newer(memory: hydramem.Memory) -> None:
-    fill(memory)
     assert memory.review([Answer(id=ID, choice="older")]).answered == 1
     assert state(memory) == {"old": "active", "new": "archived", "l1": "superseded"}
     assert memory.get("new").metadata["superseded_by"] == "old"

@@ -165,7 +165,6 @@ def test_projects_do_not_share_calibrations(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     "damage",
     [
-        lambda text: "{",
         lambda text: "[" * 100_000,
         lambda text: text.replace('"jaccard"', '"jaccart"'),
         lambda text: text.replace('"project": "p"', '"project": "q"'),
@@ -178,8 +177,7 @@ def test_a_file_that_does_not_fit_is_refused_aloud(project: Project, tmp_path: P
     (path,) = tmp_path.rglob("1.json")
     path.write_text(damage(path.read_text()))
     project.calibrations = Calibrations(tmp_path, first_stage.NAMES)
-    assert project.calibrations.of("p") == SHIPPED
-    assert project.calibrations.of("p") == SHIPPED
+    assert [project.calibrations.of("p") for _ in range(2)] == [SHIPPED] * 2
     assert caplog.text.count("the shipped weights serve") == 1
     assert "1.json" in str(project.calibrations.problem("p"))
     assert run(project, dry_run=True).notes

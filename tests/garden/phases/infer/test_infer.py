@@ -4,19 +4,12 @@ from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
-import numpy as np
-import pyarrow as pa
 import pytest
 
 from hydramem import Memory
 from hydramem.core.config import GardenConfig
 from hydramem.core.row_types import Relation, Times
 from hydramem.garden.night.run_phases import STEPS
-from hydramem.garden.phases.infer.candidate_pairs import pairs
-from hydramem.graph.snapshot.snapshot import Snapshot
-from hydramem.graph.snapshot.snapshot_writer import load
-from hydramem.storage.schema import edge_columns, node_columns
-from hydramem.verification.first_stage.similar_entities import learned
 from tests.garden.memories import night, opened, put, rows
 from tests.garden.rows import chunk, entity, relation
 from tests.storage.rows import at, mention
@@ -197,8 +190,9 @@ def test_nothing_stated_gives_way_to_a_guess(tmp_path: Path) -> None:
         (MET, {"state": "quarantined"}),
         (("Team1 met Team2.", ("t1", "t2")), {}),
         (("Person1 is a member of Team0.", ("p1", "t0")), {}),
+        ((f"All: {STATED[0]}", tuple(row.id for row in (*PEOPLE, *TEAMS))), {}),
     ],
-    ids=["one named", "private", "archived", "quarantined", "no type fits", "has one already"],
+    ids=["one named", "private", "archived", "quarantined", "no type fits", "has one already", "a list"],
 )
 def test_nothing_is_inferred_without_reason(tmp_path: Path, passage, fields) -> None:
     with opened(tmp_path, VERIFICATION_FUNCTIONAL='["member_of"]') as memory:
@@ -218,54 +212,3 @@ def test_no_more_is_inferred_than_is_allowed_the_surest_first(tmp_path: Path) ->
     with opened(tmp_path, GARDEN_INFER_LIMIT="1") as memory:
         filled(memory, [("Person22 is a member of Team2.", ("p22", "t2")), STATED])
         assert [each.text for each in night(memory, "infer").changes] == ["Person23 member_of Team2"]
-
-
-@pytest.fixture(scope="module")
-def rings() -> list[tuple[str, str, str]]:
-    """A small graph, each thing near three others."""
-    names = [f"{kind}{n}" for kind in ("drug", "gene", "ill") for n in range(20)]
-    draw = np.random.default_rng(0)
-    return [(one, "near", other) for one in names for other in draw.choice(names, 3) if one != other]
-
-
-def test_pairs_are_those_that_passages_name_together_and_nothing_relates(rings) -> None:
-    known, named = rings[:-20], rings[-20:]
-    snapshot = laid_out(known, [(one, other) for one, _, other in (*named, *known[:5])])
-    found = pairs(snapshot, learned(snapshot).facts, most=100)
-    related = {frozenset((one, other)) for one, _, other in known}
-    told = {
-        frozenset((snapshot.nodes.ids[a], snapshot.nodes.ids[b]))
-        for a, b in zip(found.one, found.other, strict=True)
-    }
-    assert told and told <= {frozenset((one, other)) for one, _, other in named} - related
-    assert list(found.score) == sorted(found.score, reverse=True)
-    again = pairs(snapshot, learned(snapshot).facts, most=100)
-    assert (again.one == found.one).all() and (again.other == found.other).all()
-    assert len(pairs(snapshot, learned(snapshot).facts, most=2).one) == 2
-
-
-def test_a_list_relates_nothing() -> None:
-    names = [f"n{n}" for n in range(40)]
-    triples = [(name, "near", "hub") for name in names]
-    snapshot = laid_out(triples, [tuple(names)])
-    assert pairs(snapshot, learned(snapshot).facts, most=100).seen == 0
-
-
-def laid_out(triples: Sequence[tuple[str, str, str]], passages: Sequence[tuple[str, ...]]) -> Snapshot:
-    """Lay out triples, and passages that name things together."""
-    names = sorted({end for one, _, other in triples for end in (one, other)})
-    nodes = [{"id": n, "is_chunk": False, "type": "thing", "name": n, "key": n} for n in names]
-    edges = [
-        {"source": one, "target": other, "kind": "relation", "id": str(place), "type": type}
-        | {"weight": 1.0, "bidirectional": False, "layer": "working", "state": "active"}
-        for place, (one, type, other) in enumerate(triples)
-    ]
-    for place, named in enumerate(passages):
-        nodes.append({"id": f"c{place}", "is_chunk": True, "type": "note", "state": "active"})
-        edges += [
-            {"source": f"c{place}", "target": name, "kind": "mention", "weight": 1.0, "bidirectional": False}
-            for name in named
-            if name in names
-        ]
-    tables = pa.Table.from_pylist(nodes, node_columns()), pa.Table.from_pylist(edges, edge_columns())
-    return load("p", *tables)

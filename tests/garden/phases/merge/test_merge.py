@@ -2,6 +2,7 @@
 
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import given, settings
@@ -88,15 +89,14 @@ def test_one_merge_of_a_night_is_split_as_one_by_hand_is(memory: Memory) -> None
     assert [row.name for row in divided.entities] == ["Lovelace, Ada"] and not divided.left
     after = rows(memory)
     assert names(memory) == {"Ada Lovelace", "Lovelace, Ada", "Bob Quimby"}
-    own = ("e_1", "e_2")
-    assert [row for row in after["Entity"] if row.id in own] == [
-        row for row in before["Entity"] if row.id in own
-    ]
-    assert [row for row in after["MENTIONS"] if row.entity in own] == [
-        row for row in before["MENTIONS"] if row.entity in own
-    ]
-    ends = {row.id for row in before["RELATES"] if {row.subject, row.object} & set(own)}
-    assert {row.id for row in after["RELATES"] if {row.subject, row.object} & set(own)} == ends
+    own = {"e_1", "e_2"}
+
+    def of_both(held: dict[str, list[Any]]) -> tuple[list[Any], list[Any], set[str]]:
+        things = [row for row in held["Entity"] if row.id in own]
+        named = [row for row in held["MENTIONS"] if row.entity in own]
+        return things, named, {row.id for row in held["RELATES"] if {row.subject, row.object} & own}
+
+    assert of_both(after) == of_both(before)
     assert night(memory, "merge").phases[0].proposals == 0, "what a person split is not merged again"
     assert memory.split("Quimby, Bob").entities[0].id == "e_4"
     assert rows(memory) == before
