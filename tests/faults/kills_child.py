@@ -185,10 +185,10 @@ class Ledger:
             names = {one.object for one in memory.relations(limit=1000)}
             assert {f"Pier {number}" for number in self.relations} <= names, "a relation is lost"
             self.check_documents(memory)
-            self.check_recall(memory, other)  # of those whose vectors wait, too
+            self.check_recall(memory, other, among=100)  # words alone find some
             assert memory.drain().left == 0 and memory.jobs() == ()
             assert all(row.vector_state == "ready" for row in memory.memories(limit=1000))
-            self.check_recall(memory, other)
+            self.check_recall(memory, other, among=20)
             assert memory.doctor().problems == ()
         return other
 
@@ -203,12 +203,12 @@ class Ledger:
             held = Counter(word for word in text.split() if word[:-1].isdigit() and word.endswith("x"))
             assert held in [{f"{number}x": PARTS} for number in self.versions[Path(one.source).name]], held
 
-    def check_recall(self, memory: hydramem.Memory, unsure: list[str]) -> None:
+    def check_recall(self, memory: hydramem.Memory, unsure: list[str], among: int) -> None:
         """Check that the last memories are recalled by their own texts, and those that are gone are not."""
         sure = [(id, text, state) for id, (text, state) in self.states.items() if id not in unsure]
         for wanted in ("active", "gone"):
             for id, text, _ in [one for one in sure if one[2] == wanted][-_RECALLED:]:
-                recalled = id in {hit.id for hit in memory.recall(text, limit=20).hits}
+                recalled = id in {hit.id for hit in memory.recall(text, limit=among).hits}
                 assert recalled == (wanted == "active"), (text, wanted)
 
 

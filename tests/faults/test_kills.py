@@ -39,7 +39,7 @@ def test_so_it_does_while_the_clock_jumps(tmp_path: Path) -> None:
 
 
 def test_a_kill_inside_a_long_operation_leaves_what_was_or_what_is_to_be(tmp_path: Path) -> None:
-    found = kill("inside", tmp_path, rounds(4, full=40), 5)
+    found = kill("inside", tmp_path, rounds(3, full=40), 5)
     assert {case: counts["kills"] for case, counts in found.items()} == dict.fromkeys(
-        INSIDE, rounds(4, full=40)
+        INSIDE, rounds(3, full=40)
     )
