@@ -25,15 +25,15 @@ def together(memory: Memory, calls: Sequence[Callable[[], Any]]) -> list[Any]:
             return error
 
     with ThreadPoolExecutor(len(calls) + 1) as executor:
-        holder = executor.submit(groups.run, None, "held", lambda members: release.wait(30))
+        holder = executor.submit(groups.run, None, "held", lambda members: release.wait(60))
         waits(lambda: groups._leader is not None)
         futures = []
         for number, each in enumerate(calls, 1):
             futures.append(executor.submit(contextvars.Context().run, outcome, each))
             waits(lambda number=number: groups.waiting == number)
         release.set()
-        holder.result(30)
-        return [future.result(30) for future in futures]
+        holder.result(60)
+        return [future.result(60) for future in futures]
 
 
 def waits(is_so: Callable[[], bool]) -> None:

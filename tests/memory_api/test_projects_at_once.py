@@ -42,14 +42,22 @@ def two(tmp_path: Path, schema: str) -> Iterator[tuple[Memory, Memory]]:
         yield one, other
 
 
-def noted(memory: Memory, project: str) -> object:
+def undone_note(memory: Memory, project: str) -> object:
+    kept = memory.remember("Cleo planted a pear tree in the yard.", project=project)
+    return memory.undo(str(kept.run))
+
+
+def forgotten_note(memory: Memory, project: str) -> object:
+    kept = memory.remember("Dan sold the old boat in May.", project=project)
+    memory.forget([kept.id])
+    return memory.revive([kept.id])
+
+
+def revised_note(memory: Memory, project: str) -> object:
     kept = memory.remember("The depot opens at seven.", project=project)
     memory.promote([kept.id], layer="shared", reason="two say so", project=project)
     memory.relabel([kept.id], importance=0.9, project=project)
-    revised = memory.revise(kept.id, text="The depot opens at eight.")
-    memory.forget([revised.id])
-    memory.revive([revised.id])
-    return memory.undo(str(revised.run), force=True)
+    return memory.revise(kept.id, text="The depot opens at eight.")
 
 
 def related(memory: Memory, project: str) -> object:
@@ -58,22 +66,27 @@ def related(memory: Memory, project: str) -> object:
     return memory.unrelate("Ada", "owns", "Boat", project=project)
 
 
-OPERATIONS: tuple[Operation, ...] = (
-    noted,
-    related,
-    lambda memory, project: memory.remember_many([MemoryInput(text="Bob paints gates.")], project=project),
-    lambda memory, project: memory.put_items(
+OPERATIONS: dict[str, Operation] = {
+    "remember many": lambda memory, project: memory.remember_many(
+        [MemoryInput(text="Bob paints gates.")], project=project
+    ),
+    "revise": revised_note,
+    "relate": related,
+    "put items": lambda memory, project: memory.put_items(
         [ItemInput(namespace=("a",), key="k", value={"x": 1})], project=project
     ),
-    lambda memory, project: memory.append_session_items("s", ["{}"], project=project),
-    lambda memory, project: memory.capture(
+    "session items": lambda memory, project: memory.append_session_items("s", ["{}"], project=project),
+    "capture": lambda memory, project: memory.capture(
         "s", [SaidTurn(text="I moved to Rome.", author="user")], project=project
     ),
-)
+    "forget": forgotten_note,
+    "undo": undone_note,
+}
 
 
 @pytest.mark.timeout(120)
-def test_operations_wait_for_writers_of_their_project_alone(two: tuple[Memory, Memory]) -> None:
+@pytest.mark.parametrize("name", OPERATIONS)
+def test_an_operation_waits_for_writers_of_its_project_alone(two: tuple[Memory, Memory], name: str) -> None:
     one, other = two
     held, free = threading.Event(), threading.Event()
 
@@ -86,15 +99,13 @@ def test_operations_wait_for_writers_of_their_project_alone(two: tuple[Memory, M
     thread.start()
     assert held.wait(60)
     try:
-        for run in OPERATIONS:
-            run(other, "q")
-            with pytest.raises(StoreBusyError, match=r"project p.* try again"):
-                run(other, "p")
+        OPERATIONS[name](other, "q")
+        with pytest.raises(StoreBusyError, match=r"project p.* try again"):
+            OPERATIONS[name](other, "p")
     finally:
         free.set()
         thread.join()
-    for run in OPERATIONS:
-        run(other, "p")
+    OPERATIONS[name](other, "p")
 
 
 def opened(schema: str, options: str) -> PostgresGraph:

@@ -149,13 +149,13 @@ class Other(HashEmbedder):
     def embed_documents(self, texts: Sequence[str]) -> Vector:
         if any("slow" in text for text in texts):
             self.asked.set()
-            assert self.go_on.wait(30)
+            assert self.go_on.wait(60)
         return -super().embed_documents(texts)
 
     def embed_query(self, text: str) -> Vector:
         if "slow" in text:
             self.asked.set()
-            assert self.go_on.wait(30)
+            assert self.go_on.wait(60)
         return -super().embed_query(text)
 
 
@@ -168,10 +168,10 @@ def test_a_vector_made_before_the_switch_is_made_anew_after_it(tmp_path: Path) -
     ):
         fill(memory, 10)
         slow = pool.submit(memory.remember, text)
-        assert embedder.asked.wait(30)
+        assert embedder.asked.wait(60)
         memory.reindex("hash")
         embedder.go_on.set()
-        id = slow.result(30).id
+        id = slow.result(60).id
         with memory._opened.reading() as space:
             np.testing.assert_allclose(
                 space.vectors.vectors([id])[id], HashEmbedder().embed_query(text), atol=1e-6
@@ -187,15 +187,15 @@ def test_a_recall_ends_in_the_space_in_which_it_began(tmp_path: Path) -> None:
     ):
         fill(memory, 10)
         slow = pool.submit(memory.recall, "slow: where does crate zeta3 rest?")
-        assert embedder.asked.wait(30)
+        assert embedder.asked.wait(60)
         moving = pool.submit(memory.reindex, "hash")
         waits(lambda: memory.stats().embedder == "hash/384")
         assert len(folders(tmp_path)) == 2
         assert finds(memory, 5)
         embedder.go_on.set()
-        (hit,) = [hit for hit in slow.result(30).hits if "zeta3 " in hit.text]
+        (hit,) = [hit for hit in slow.result(60).hits if "zeta3 " in hit.text]
         assert hit.scores["vector"] > 0
-        assert moving.result(30).changed
+        assert moving.result(60).changed
     assert len(folders(tmp_path)) == 1
 
 

@@ -267,7 +267,7 @@ def test_a_leader_whose_request_writes_nothing_commits_the_others_at_once(memory
     again, new = together(memory, calls)
     assert (again.id, again.created, new.created) == (known.id, False, True)
     free = ThreadPoolExecutor(1)
-    assert free.submit(memory.remember, "The lift is slow.").result(10).created  # the writer lock is free
+    assert free.submit(memory.remember, "The lift is slow.").result(60).created  # the writer lock is free
     free.shutdown()
 
 
@@ -286,11 +286,11 @@ class Held:
         waits(lambda: self.groups._leader is not None)
 
     def _hold(self, members: Sequence[str]) -> None:
-        self.release.wait(30)
+        self.release.wait(60)
 
     def end(self) -> None:
         self.release.set()
-        self.thread.join(30)
+        self.thread.join(60)
 
 
 def test_a_call_beyond_the_queue_is_refused_and_says_how_many_wait() -> None:
@@ -305,7 +305,7 @@ def test_a_call_beyond_the_queue_is_refused_and_says_how_many_wait() -> None:
         held.groups.run("c", "kind", held.stored.append)
     held.end()
     for thread in threads:
-        thread.join(30)
+        thread.join(60)
     assert sorted(name for group in held.stored for name in group) == ["a", "b"]
 
 
@@ -331,7 +331,7 @@ def test_an_interrupted_call_leaves_the_queue() -> None:
     other.start()
     with pytest.raises(KeyboardInterrupt):
         held.groups.run("stopped", "kind", held.stored.append)
-    other.join(30)
+    other.join(60)
     held.end()
     held.groups.run("next", "kind", held.stored.append)
     assert held.stored == [["next"]]

@@ -28,7 +28,7 @@ from hydramem.sharing.wire.messages import PROTOCOL, Call, Hello, Proof, ToClien
 from hydramem.sharing.wire.owner_link import OwnerGoneError, OwnerLink
 from tests.engines import ENGINE
 from tests.examples import FEW
-from tests.sharing.background_owners import wait_for
+from tests.sharing.background_owners import SECONDS, wait_for
 from tests.sharing.served import Served, served
 
 _encode = msgspec.msgpack.encode
@@ -62,7 +62,7 @@ def _client_threads() -> int:
 
 def raw(owner: Served) -> socket.socket:
     """Return a connection that has said nothing yet."""
-    return connect_to(owner.note.address, 5)
+    return connect_to(owner.note.address, SECONDS)
 
 
 def greeted(owner: Served) -> Channel:
@@ -74,9 +74,9 @@ def framed(content: bytes) -> bytes:
     return struct.pack(">I", len(content)) + content
 
 
-def ended(connection: socket.socket, seconds: float = 5.0) -> bool:
+def ended(connection: socket.socket) -> bool:
     """Say whether the other side closes the connection; what it sends before is thrown away."""
-    connection.settimeout(seconds)
+    connection.settimeout(SECONDS)
     try:
         while connection.recv(65536):
             pass
@@ -160,17 +160,17 @@ def test_calls_with_bytes_changed_are_answered_or_ended(owner: Served) -> None:
         known = greeted(owner)
         known.socket.sendall(framed(bytes(content)))
         known.socket.shutdown(socket.SHUT_WR)
-        assert ended(known.socket, 10)
+        assert ended(known.socket)
         known.close()
 
 
 def test_a_silent_client_is_let_go(owner: Served, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(serve_clients, "_HANDSHAKE_SECONDS", 0.3)
     with raw(owner) as silent:
-        assert ended(silent, 30)
+        assert ended(silent)
     with raw(owner) as half:
         half.sendall(framed(_encode(Hello(PROTOCOL, "1", b"n" * 16))))
-        assert ended(half, 30)
+        assert ended(half)
 
 
 def test_a_client_that_sends_its_greeting_byte_by_byte_is_let_go(
@@ -188,7 +188,7 @@ def test_a_call_that_comes_byte_by_byte_is_answered(owner: Served) -> None:
     for byte in framed(_encode(Call(operation="projects", project="default"))):
         known.socket.sendall(bytes([byte]))
         time.sleep(0.001)
-    assert isinstance(known.receive(5), messages.CallResult)
+    assert isinstance(known.receive(SECONDS), messages.CallResult)
     known.close()
 
 
@@ -211,7 +211,7 @@ def test_a_wrong_key_is_refused_on_both_sides(owner: Served) -> None:
     connection = Channel(raw(owner), ToClient)
     nonce = b"n" * 16
     connection.send(Hello(PROTOCOL, "1", nonce))
-    welcome = connection.receive(5)
+    welcome = connection.receive(SECONDS)
     connection.send(Proof(proof("00" * 32, b"client", nonce, welcome.nonce)))
     assert ended(connection.socket)
     connection.close()
@@ -221,16 +221,16 @@ def test_a_proof_is_good_for_one_connection(owner: Served) -> None:
     nonce, key = b"n" * 16, owner.note.key
     first, replayed, mirrored = (Channel(raw(owner), ToClient) for _ in range(3))
     first.send(Hello(PROTOCOL, "1", nonce))
-    said = Proof(proof(key, b"client", nonce, first.receive(5).nonce))
+    said = Proof(proof(key, b"client", nonce, first.receive(SECONDS).nonce))
     first.send(said)
     first.send(Call(operation="projects", project="default"))
-    assert isinstance(first.receive(5), messages.CallResult)
+    assert isinstance(first.receive(SECONDS), messages.CallResult)
     replayed.send(Hello(PROTOCOL, "1", nonce))
-    assert isinstance(replayed.receive(5), Welcome)
+    assert isinstance(replayed.receive(SECONDS), Welcome)
     replayed.send(said)
     assert ended(replayed.socket)
     mirrored.send(Hello(PROTOCOL, "1", nonce))
-    mirrored.send(Proof(mirrored.receive(5).proof))  # the owner's own proof, sent back
+    mirrored.send(Proof(mirrored.receive(SECONDS).proof))  # the owner's own proof, sent back
     assert ended(mirrored.socket)
     for each in (first, replayed, mirrored):
         each.close()
@@ -287,11 +287,11 @@ class Program:
     def __exit__(self, *raised: object) -> None:
         self._listener.shutdown(socket.SHUT_RDWR)
         self._listener.close()
-        self._thread.join(5)
+        self._thread.join(SECONDS)
         assert not self._thread.is_alive()
 
 
-def _linked(owner: Served, program: Program, seconds: float = 0.5) -> OwnerLink:
+def _linked(owner: Served, program: Program, seconds: float = SECONDS) -> OwnerLink:
     return OwnerLink(owner.folder, replace(owner.note, address=program.address, wait_seconds=seconds))
 
 
@@ -310,13 +310,13 @@ def test_a_program_that_says_nothing_is_named_in_time(owner: Served) -> None:
         Program(lambda connection: ended(connection)) as program,
         pytest.raises(StoreBusyError, match=f"process {os.getpid()} .*not answered"),
     ):
-        _linked(owner, program)
+        _linked(owner, program, 0.5)
 
 
 def welcomed(owner: Served, connection: socket.socket, protocol: int) -> Channel:
     """Welcome a client as an owner of another version does."""
     said = Channel(connection, messages.ToOwner)
-    hello, nonce = said.receive(5), b"o" * 16
+    hello, nonce = said.receive(SECONDS), b"o" * 16
     said.send(Welcome(protocol, "9.9", nonce, proof(owner.note.key, b"owner", hello.nonce, nonce)))
     return said
 
@@ -331,7 +331,7 @@ def test_versions_that_cannot_talk_say_which_is_older(owner: Served, protocol: i
         assert "hydramem stop" in str(caught.value) and f"process {os.getpid()}" in str(caught.value)
     connection = Channel(raw(owner), ToClient)  # a client of another version learns that of the owner
     connection.send(Hello(protocol, "9.9", b"n" * 16))
-    assert connection.receive(5).protocol == PROTOCOL
+    assert connection.receive(SECONDS).protocol == PROTOCOL
     connection.close()
 
 
@@ -340,7 +340,7 @@ def test_an_owner_in_the_background_of_an_older_version_is_asked_to_leave(owner:
 
     def serve(connection: socket.socket) -> None:
         other = welcomed(owner, connection, PROTOCOL - 1)
-        said.extend((other.receive(5), other.receive(5)))
+        said.extend((other.receive(SECONDS), other.receive(SECONDS)))
         other.send(messages.CallResult(msgspec.Raw(_encode(True))))
 
     with Program(serve) as program, pytest.raises(OwnerGoneError, match="newer version"):

@@ -24,7 +24,7 @@ from hydramem.llm.scripted_generator import ScriptedGenerator
 from hydramem.sharing.client import Client
 from hydramem.sharing.connect import call
 from tests.engines import ENGINE
-from tests.sharing.background_owners import wait_for
+from tests.sharing.background_owners import SECONDS, wait_for
 from tests.sharing.served import Served, served, settings
 
 
@@ -208,7 +208,7 @@ def test_calls_that_run_when_it_is_closed_come_to_their_end(owner: Served) -> No
         wait_for(lambda: all(stored), "each has stored something")
         client.close()
         for worker in workers:
-            worker.result(30)
+            worker.result(SECONDS)
     ids = [id for part in stored for id in part]
     assert all(owner.memory.get(id).text for id in ids)
     gone(owner)

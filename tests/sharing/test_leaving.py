@@ -14,7 +14,7 @@ from tests.sharing.served import Served, served
 def hammer(owner: Served, started: threading.Barrier, ends: list[OwnerGoneError]) -> None:
     """Call until the owner has left; note how that was learnt."""
     link = owner.link()
-    started.wait(10)
+    started.wait(60)
     try:
         while True:
             link.call(Call(operation="projects", project="default"))
@@ -32,10 +32,10 @@ def test_a_call_that_an_owner_did_not_begin_is_not_taken_for_its_death(tmp_path:
         threads = [threading.Thread(target=hammer, args=(owner, started, ends)) for _ in range(12)]
         for thread in threads:
             thread.start()
-        started.wait(10)
+        started.wait(60)
         owner.server.stop()
         for thread in threads:
-            thread.join(20)
+            thread.join(60)
         assert not any(thread.is_alive() for thread in threads)
     assert len(ends) == 12
     assert [str(error) for error in ends if error.begun] == []

@@ -14,6 +14,7 @@ import pytest
 from hydramem.storage.files.folder_lock import is_locked
 from tests.engines import DISK_ENGINE
 from tests.faults.results import note_results, rounds
+from tests.sharing.background_owners import wait_for
 from tests.sharing.served import served
 from tests.sharing.sockets import sockets_of
 
@@ -57,10 +58,7 @@ def test_sessions_that_are_started_and_killed_leave_nothing(tmp_path: Path) -> N
             time.sleep(draw.uniform(0.0, 1.2))  # some are killed while they start
             client.kill()
             client.wait()
-        until = time.monotonic() + 30
-        while owner.server._channels or owner.server._calls:
-            assert time.monotonic() < until, "a connection or a call stays"
-            time.sleep(0.05)
+        wait_for(lambda: not owner.server._channels and not owner.server._calls, "connections and calls end")
         assert process.num_fds() <= descriptors + 4
         assert threading.active_count() <= threads + 2
         assert [each for each in process.children(recursive=True) if str(store) in each.cmdline()] == []

@@ -109,7 +109,7 @@ def test_a_write_whose_owner_died_before_the_reply_is_done_once(
 
 @pytest.mark.slow
 def test_an_owner_that_hangs_is_named_and_left_alone(tmp_path: Path, worker: Callable[..., Worker]) -> None:
-    owner = worker(1.0)
+    owner = worker(4.0)  # what is answered is answered in time, also on a busy machine
     with hydramem.connect(tmp_path / "store", config=settings()) as client:
         assert isinstance(client, Client)
         client.remember("Ada leads the billing team.")
