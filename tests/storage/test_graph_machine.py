@@ -34,9 +34,10 @@ from tests.examples import FEW, MANY
 from tests.storage.engine_stores import drop_engine, emptied, open_engine
 from tests.storage.rows import at, chunk, document, entity, item, job, link, mention, relation, session
 
+LONG = pytest.mark.timeout(900)
 EXAMPLES = [
     pytest.param(settings(FEW, stateful_step_count=12), id="few", marks=pytest.mark.costly),
-    pytest.param(MANY, id="many", marks=[pytest.mark.slow, pytest.mark.timeout(900)]),
+    pytest.param(settings(MANY, stateful_step_count=12), id="many", marks=[pytest.mark.slow, LONG]),
 ]
 # Rows that are there from the start, so that edges find their ends, and rows that may come.
 DOCUMENTS = ("d0", "d1")
@@ -196,8 +197,10 @@ class Machine(RuleBasedStateMachine):
         self.memory.set_meta(self.engine.meta())
 
     def teardown(self) -> None:
-        self.check_everything()
-        self.engine.close()
+        try:
+            self.check_everything()
+        finally:
+            self.engine.close()
 
     def both(self, read: Any) -> None:
         assert read(self.engine) == read(self.memory)
