@@ -40,13 +40,15 @@ def upkeep_of(report: Gardened) -> PhaseReport:
     return next(phase for phase in report.phases if phase.phase == "maintain")
 
 
-def test_a_night_of_upkeep(tmp_path: Path) -> None:
-    with opened(tmp_path) as memory:
-        put(memory, **bands(*BANDS))
-        memory.remember("Ada calls Bea.")
-        report = upkeep_of(night(memory, "maintain"))
+def test_a_night_of_upkeep(memory: Memory) -> None:
+    put(memory, **bands(*BANDS))
+    memory.remember("Ada calls Bea.")
+    report = upkeep_of(night(memory, "maintain"))
     assert report.state == "completed" and not report.notes
     assert report.counts["communities"] == 2 and report.counts["rows_compared"] == 1
+    assert memory.communities(project="other") == ()
+    homes = {node.name: node.community for node in memory.graph(chunks=False).nodes}
+    assert homes["Ada"] == homes["Bea"] != homes["Zoe"] and homes["Ada"]
 
 
 def test_what_differs_is_told(memory: Memory) -> None:
@@ -88,14 +90,6 @@ def test_a_community_keeps_its_id_when_another_leads(tmp_path: Path) -> None:
         assert {group.id: set(group.members) for group in memory.communities()} == after
     assert before.keys() == after.keys()
     assert all(before[id] < after[id] for id in before)
-
-
-def test_a_community_is_of_its_project(memory: Memory) -> None:
-    put(memory, **bands(*BANDS))
-    night(memory, "maintain")
-    assert memory.communities(project="other") == ()
-    homes = {node.name: node.community for node in memory.graph(chunks=False).nodes}
-    assert homes["Ada"] == homes["Bea"] != homes["Zoe"] and homes["Ada"]
 
 
 def test_a_model_names_them_once(tmp_path: Path) -> None:

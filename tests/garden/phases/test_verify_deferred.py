@@ -112,11 +112,16 @@ def test_a_model_does_not_verify_what_it_inferred(waiting: Memory, model: Model)
     assert only(waiting).verdict == "deferred"
 
 
-def test_what_was_accepted_by_a_smaller_graph_is_looked_at_again(memory: Memory) -> None:
+def accepted_early(memory: Memory) -> tuple[Relation, Relation]:
+    """Store a claim; return it, and as a graph that said less would have accepted it."""
     memory.remember(LEADS)
     (row,) = rows(memory)["RELATES"]
     early = replace(row, verdict="accepted", verifier="srmkg:1", verified_at=row.times.recorded_at)
-    early = replace(early, layer="working", probability=0.1)
+    return row, replace(early, layer="working", probability=0.1)
+
+
+def test_what_was_accepted_by_a_smaller_graph_is_looked_at_again(memory: Memory) -> None:
+    row, early = accepted_early(memory)
     put(memory, relations=(early,))
     assert night(memory, "verify").phases[0].counts["relations_looked_at"] == 0
     for name in ("Carl Sun", "Dora Poe", "Emil Fox"):
@@ -180,10 +185,7 @@ def test_a_verdict_that_makes_a_rival_weaker_leaves_the_next_night_nothing_to_do
 
 
 def test_what_is_only_supposed_is_no_growth(memory: Memory) -> None:
-    memory.remember(LEADS)
-    (row,) = rows(memory)["RELATES"]
-    early = replace(row, verdict="accepted", verifier="srmkg:1", verified_at=row.times.recorded_at)
-    early = replace(early, layer="working", probability=0.1)
+    row, early = accepted_early(memory)
     guess = replace(row, id="r_guess", type="may_be", origin="inferred", quote=None, layer="working")
     guess = replace(guess, verdict="accepted", times=Times(recorded_at=now()))
     put(memory, relations=(early, guess))

@@ -2,7 +2,6 @@
 
 from dataclasses import replace
 from datetime import timedelta
-from pathlib import Path
 
 import pytest
 
@@ -11,7 +10,7 @@ from hydramem.core.errors import InvalidInputError
 from hydramem.core.results.garden_results import Answer, Reviewed
 from hydramem.core.results.verdicts import Conflict
 from hydramem.core.row_types import Chunk, Times
-from tests.garden.memories import opened, put, rows
+from tests.garden.memories import put, rows
 from tests.garden.rows import chunk, document
 from tests.graph.graphs import THEN
 from tests.storage.rows import link
@@ -69,28 +68,6 @@ def test_a_passage_that_does_not_hold_is_archived_and_gets_no_version(memory: Me
     assert answer(memory, one, "new").answered == 1
     assert states(memory) == {"old": "archived", "new": "active"}
     assert len(rows(memory)["Chunk"]) == 2
-
-
-def test_a_conflict_of_relations_is_settled_and_undone(tmp_path: Path) -> None:
-    with opened(tmp_path, VERIFICATION_FUNCTIONAL="[led_by]") as memory:
-        memory.relate("billing", "led_by", "Ada Lovelace", valid_from="2024-01-01")
-        memory.relate("billing", "led_by", "Bob Stone", valid_from="2024-01-01")
-        (one,) = memory.conflicts().conflicts
-        before = rows(memory)
-        ada, bob = sorted((one.older, one.newer), key=lambda side: side.text)
-        assert "Ada" in ada.text and "Bob" in bob.text
-        for choice, left in (
-            (ada.id, {"Ada Lovelace"}),
-            (bob.id, {"Bob Stone"}),
-            ("both", {"Ada Lovelace", "Bob Stone"}),
-            ("neither", set()),
-        ):
-            assert answer(memory, one, choice).answered == 1
-            assert {row.object for row in memory.relations("billing", type="led_by")} == left
-            assert memory.conflicts().conflicts == ()
-            assert memory.review().waiting == 0
-            memory.undo(memory.changes(limit=1)[0].run)
-            assert rows(memory) == before
 
 
 def test_an_answer_that_names_no_side_of_the_conflict_is_refused(memory: Memory) -> None:

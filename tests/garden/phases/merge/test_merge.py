@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from hydramem import Memory
 from hydramem.core.errors import InvalidInputError
-from hydramem.core.row_types import Entity, Recalled
+from hydramem.core.row_types import Chunk, Entity, Recalled
 from hydramem.garden.phases.merge.entity_matches import EntityMatch
 from hydramem.garden.phases.merge.merge import stars
 from hydramem.garden.proposals.exclusions import TOLD_APART
@@ -188,33 +188,46 @@ def test_memories_that_say_the_same_become_one(memory: Memory) -> None:
     assert rows(memory) == before
 
 
-@pytest.mark.parametrize("apart", ["nothing", "scope", "private", "number", "recalled", "verified", "kind"])
-def test_memories_that_differ_in_anything_that_counts_stay_two(memory: Memory, apart: str) -> None:
+@pytest.mark.parametrize(
+    ("changed", "merged"),
+    [
+        ({}, True),
+        ({"scope": "/ops"}, False),
+        ({"private": True}, False),
+        ({"text": "The backup runs at 4 in the night."}, False),
+        ({"kind": "passage"}, False),
+    ],
+    ids=["nothing", "scope", "private", "number", "kind"],
+)
+def test_memories_that_differ_in_anything_that_counts_stay_two(
+    memory: Memory, changed: dict[str, Any], merged: bool
+) -> None:
+    repeated(memory, **changed)
+    assert night(memory, "merge").phases[0].proposals == merged
+
+
+def repeated(memory: Memory, **changed: Any) -> Chunk:
+    """Store a memory, and nearly the same again; return the first."""
     text = "The backup runs at 3 in the night."
     memory.remember(text, source="ops.md", importance=0.4)
     memory.drain()
     (first,) = rows(memory)["Chunk"]
-    other = replace(first, id="c_again", text=f"{text[:-1]}!", source="chat")
-    changed: dict[str, dict[str, object]] = {
-        "scope": {"scope": "/ops"},
-        "private": {"private": True},
-        "number": {"text": "The backup runs at 4 in the night."},
-        "verified": {"layer": "verified"},
-        "kind": {"kind": "passage"},
-    }
-    put(memory, chunks=(replace(other, **changed.get(apart, {})),))  # type: ignore[arg-type]
-    if apart == "verified":
-        put(memory, chunks=(replace(first, layer="verified"),))
-    if apart == "recalled":
-        sessions = tuple(session(f"s{n}") for n in range(2))
-        recalls = tuple(
-            Recalled(session=one.id, chunk=id, rank=0, at=at(5))
-            for one in sessions
-            for id in (first.id, "c_again")
-        )
-        put(memory, sessions=sessions, recalled=recalls)
+    again = {"id": "c_again", "text": f"{text[:-1]}!", "source": "chat"}
+    put(memory, chunks=(replace(first, **again | changed),))
     memory.drain()
-    assert night(memory, "merge").phases[0].proposals == (apart == "nothing")
+    return first
+
+
+def test_memories_that_are_both_verified_or_recalled_together_stay_two(tmp_path: Path) -> None:
+    with opened(tmp_path / "verified") as memory:
+        first = repeated(memory, layer="verified")
+        put(memory, chunks=(replace(first, layer="verified"),))
+        assert night(memory, "merge").phases[0].proposals == 0
+    with opened(tmp_path / "recalled") as memory:
+        ids = (repeated(memory).id, "c_again")
+        recalls = tuple(Recalled(session=s, chunk=id, rank=0, at=at(5)) for s in ("s0", "s1") for id in ids)
+        put(memory, sessions=(session("s0"), session("s1")), recalled=recalls)
+        assert night(memory, "merge").phases[0].proposals == 0
 
 
 def pair(one: Entity, other: Entity, odds: float, how: str = "equal") -> EntityMatch:

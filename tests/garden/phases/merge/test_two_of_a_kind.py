@@ -40,8 +40,8 @@ OPEN = works("e_3", times=Times(recorded_at=at(9), valid_from=at(-300)))
 GUARDED = works("e_2", origin="asserted", times=Times(recorded_at=at(0), valid_from=at(-300)))
 
 
-@pytest.mark.parametrize("choice", ["1", "2", "both"])
-def test_one_of_two_holds_or_both(memory: Memory, choice: str) -> None:
+@pytest.mark.parametrize("choice", ["1", "2", "both", "neither"])
+def test_one_of_two_holds_or_both_or_neither(memory: Memory, choice: str) -> None:
     fill(memory, GUARDED, SECOND)
     before = rows(memory)
     assert night(memory, "supersede").phases[0].proposals == 0, "a guard holds it back"
@@ -63,7 +63,8 @@ def test_one_of_two_holds_or_both(memory: Memory, choice: str) -> None:
             assert (first.state, first.times.valid_to) == ("superseded", at(0))
             assert (second.state, second.layer, second.times.valid_from) == ("active", "verified", at(0))
         case _:
-            assert {first.state, second.state} == {"active"} and len(after) == 2
+            assert {first.state, second.state} == {"active" if choice == "both" else "archived"}
+            assert len(after) == 2
     assert not memory.conflicts().conflicts
     night(memory, "supersede")
     assert {id: row.state for id, row in after.items()} == {
