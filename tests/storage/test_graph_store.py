@@ -385,22 +385,17 @@ def test_a_row_takes_the_place_of_the_row_of_its_id(graph: GraphStore) -> None:
     assert graph.counts().relations == 3
 
 
-def test_repeated_rows_in_one_write_fold_into_the_last(graph: GraphStore) -> None:
-    graph.write(
-        write(
-            chunks=(chunk(text="first"), chunk(text="last")),
-            entities=(entity(),),
-            mentions=(mention(count=1), mention(count=2)),
-        )
-    )
-    assert graph.chunks(["c1"])[0].text == "last"
-    assert graph.mentions(["c1"]) == (mention(count=2),)
-
-
-def test_a_relation_of_a_thing_to_itself_is_one_relation(graph: GraphStore) -> None:
-    graph.write(write(entities=(entity(),), relations=(relation("e1", "knows", "e1"),)))
-    graph.write(write(relations=(relation("e1", "knows", "e1", confidence=0.3),)))
-    assert graph.relations(["e1"]) == (relation("e1", "knows", "e1", confidence=0.3),)
+def test_rows_of_one_key_fold_into_the_last(graph: GraphStore) -> None:
+    assert graph.write(Write(changes=())) is None
+    assert graph.counts() == Counts()
+    chunks = (chunk(text="first"), chunk(text="last"))
+    mentions = (mention(count=1), mention(count=2))
+    graph.write(write(chunks=chunks, entities=(entity(),), mentions=mentions))
+    assert graph.chunks(["c1"]) == chunks[1:]
+    assert graph.mentions(["c1"]) == mentions[1:]
+    for confidence in (1.0, 0.3):
+        graph.write(write(relations=(relation("e1", "knows", "e1", confidence=confidence),)))
+    assert graph.relations(["e1"]) == (relation("e1", "knows", "e1", confidence=0.3),), "to itself"
 
 
 def test_a_reference_to_nothing_writes_nothing(graph: GraphStore) -> None:
@@ -435,11 +430,6 @@ def test_every_write_is_audited(graph: GraphStore) -> None:
         graph.write(Write(changes=(change, change)))
     assert graph.changes() == (change,)
     assert graph.chunks(["c1"]) == ()
-
-
-def test_an_empty_write_is_nothing(graph: GraphStore) -> None:
-    assert graph.write(Write(changes=())) is None
-    assert graph.counts() == Counts()
 
 
 def test_changes_are_found_by_what_they_say(graph: GraphStore) -> None:
@@ -774,9 +764,11 @@ def test_the_snapshots_tables_hold_one_project_of_every_state(graph: GraphStore)
             links=(link(state="superseded"), link("c1", "q1")),
         )
     )
-    nodes, edges = graph.graph_tables("p")
-    assert nodes.schema.equals(node_columns())
-    assert edges.schema.equals(edge_columns())
+    for project in ("nowhere", "p"):
+        nodes, edges = graph.graph_tables(project)
+        assert nodes.schema.equals(node_columns())
+        assert edges.schema.equals(edge_columns())
+        assert (nodes.num_rows, edges.num_rows) == ((0, 0) if project == "nowhere" else (4, 3))
     assert {row["id"] for row in nodes.to_pylist()} == {"c1", "c2", "e1", "e2"}
     by_id = {row["id"]: row for row in nodes.to_pylist()}
     assert by_id["e1"] == {
@@ -834,13 +826,6 @@ def test_names_lead_to_the_entities_that_a_snapshot_finds(graph: GraphStore) -> 
     assert found == {"ada lovelace": "e1", "ada": "e1", "bob": "e2", "eve": "e3", "é v": "e3"}
     assert found == load("p", *graph.graph_tables("p")).names.lookup(keys)
     assert graph.entities_called("p", []) == graph.entities_called("nowhere", keys) == {}
-
-
-def test_the_snapshots_tables_of_nothing_have_their_columns(graph: GraphStore) -> None:
-    nodes, edges = graph.graph_tables("nowhere")
-    assert (nodes.num_rows, edges.num_rows) == (0, 0)
-    assert nodes.schema.equals(node_columns())
-    assert edges.schema.equals(edge_columns())
 
 
 def test_the_stores_own_facts(new_graph: GraphStore) -> None:
