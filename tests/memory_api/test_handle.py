@@ -12,31 +12,28 @@ from pathlib import Path
 import pytest
 
 import hydramem
-from hydramem.core.config import Config, SharingConfig
+from hydramem.core.config import SharingConfig
 from hydramem.core.errors import EmbeddingMismatchError, InvalidInputError, ModelError, StorageError
-from hydramem.core.settings.config_loading import load_config
 from hydramem.llm.hash_embedder import HashEmbedder
 from hydramem.memory_api.open import shared_stores
 from hydramem.storage.vector_rows import Vector
 from hydramem.storage.write import Write
 from tests.engines import DISK_ENGINE
-from tests.memory_api.conftest import settings as in_memory
+from tests.memory_api.conftest import settings
 
 ENVIRONMENT = {"HYDRAMEM_STORAGE_GRAPH": DISK_ENGINE, "HYDRAMEM_EMBEDDING_MODEL": "hash"}
 
 
-@pytest.fixture
-def settings() -> Config:
-    """Settings of stores on disk: those in memory are shared by nobody."""
-    return load_config(environment=ENVIRONMENT)
+CONFIG = settings(DISK_ENGINE)
+"""Stores on disk: those in memory are shared by nobody."""
 
 
 @pytest.mark.engine
 @pytest.mark.costly
-def test_two_connects_to_one_real_path_share_one_handle(tmp_path: Path, settings: Config) -> None:
+def test_two_connects_to_one_real_path_share_one_handle(tmp_path: Path) -> None:
     (tmp_path / "link").symlink_to(tmp_path / "store")
-    first = hydramem.connect(tmp_path / "store", config=settings)
-    second = hydramem.connect(tmp_path / "link", config=settings)
+    first = hydramem.connect(tmp_path / "store", config=CONFIG)
+    second = hydramem.connect(tmp_path / "link", config=CONFIG)
     id = first.remember("Ada leads billing.").id
     first.close()
     first.close()
@@ -44,14 +41,14 @@ def test_two_connects_to_one_real_path_share_one_handle(tmp_path: Path, settings
         first.projects()
     assert second.get(id).text == "Ada leads billing."
     second.close()
-    with hydramem.connect(tmp_path / "store", config=settings) as again:
+    with hydramem.connect(tmp_path / "store", config=CONFIG) as again:
         assert again.get(id).text == "Ada leads billing."
 
 
-def test_two_handles_have_projects_of_their_own(tmp_path: Path, settings: Config) -> None:
+def test_two_handles_have_projects_of_their_own(tmp_path: Path) -> None:
     with (
-        hydramem.connect(tmp_path, config=settings, project="alpha") as alpha,
-        hydramem.connect(tmp_path, config=settings, project="beta") as beta,
+        hydramem.connect(tmp_path, config=CONFIG, project="alpha") as alpha,
+        hydramem.connect(tmp_path, config=CONFIG, project="beta") as beta,
     ):
         alpha.remember("Only alpha knows the word zanzibar.")
         assert [hit.text for hit in alpha.recall("zanzibar").hits] == ["Only alpha knows the word zanzibar."]
@@ -59,45 +56,45 @@ def test_two_handles_have_projects_of_their_own(tmp_path: Path, settings: Config
         assert [project.name for project in beta.projects()] == ["alpha"]
 
 
-def test_another_embedder_is_refused_whether_open_or_not(tmp_path: Path, settings: Config) -> None:
-    with hydramem.connect(tmp_path, config=settings), pytest.raises(EmbeddingMismatchError):
-        hydramem.connect(tmp_path, config=settings, embedder=HashEmbedder(64))
+def test_another_embedder_is_refused_whether_open_or_not(tmp_path: Path) -> None:
+    with hydramem.connect(tmp_path, config=CONFIG), pytest.raises(EmbeddingMismatchError):
+        hydramem.connect(tmp_path, config=CONFIG, embedder=HashEmbedder(64))
     with pytest.raises(EmbeddingMismatchError):
-        hydramem.connect(tmp_path, config=settings, embedder=HashEmbedder(64))
-    hydramem.connect(tmp_path, config=settings).close()
+        hydramem.connect(tmp_path, config=CONFIG, embedder=HashEmbedder(64))
+    hydramem.connect(tmp_path, config=CONFIG).close()
 
 
-def test_a_store_in_memory_never_takes_the_place_of_one_on_disk(tmp_path: Path, settings: Config) -> None:
-    with hydramem.connect(tmp_path, config=settings) as first:
-        hydramem.connect(tmp_path, config=in_memory("memory")).close()
+def test_a_store_in_memory_never_takes_the_place_of_one_on_disk(tmp_path: Path) -> None:
+    with hydramem.connect(tmp_path, config=CONFIG) as first:
+        hydramem.connect(tmp_path, config=settings("memory")).close()
         id = first.remember("Ada leads billing.")
-        with hydramem.connect(tmp_path, config=settings) as second:
+        with hydramem.connect(tmp_path, config=CONFIG) as second:
             assert second.get(id.id).text == "Ada leads billing."
 
 
-def test_a_handle_closed_by_many_threads_at_once_is_given_back_once(tmp_path: Path, settings: Config) -> None:
-    with hydramem.connect(tmp_path, config=settings) as kept:
+def test_a_handle_closed_by_many_threads_at_once_is_given_back_once(tmp_path: Path) -> None:
+    with hydramem.connect(tmp_path, config=CONFIG) as kept:
         for _ in range(10):
-            handle = hydramem.connect(tmp_path, config=settings)
+            handle = hydramem.connect(tmp_path, config=CONFIG)
             with ThreadPoolExecutor(8) as pool:
                 list(pool.map(lambda handle: handle.close(), [handle] * 8))
         assert kept.projects() == ()
 
 
-def test_closing_goes_on_where_a_part_fails(tmp_path: Path, settings: Config) -> None:
+def test_closing_goes_on_where_a_part_fails(tmp_path: Path) -> None:
     def fail() -> None:
         raise StorageError("no space left on device")
 
-    memory = hydramem.connect(tmp_path, config=settings)
+    memory = hydramem.connect(tmp_path, config=CONFIG)
     memory._opened._closing.callback(fail)
     with pytest.raises(StorageError, match="no space"):
         memory.close()
-    hydramem.connect(tmp_path, config=settings).close()
+    hydramem.connect(tmp_path, config=CONFIG).close()
 
 
-def test_stats_count_the_files_of_the_store_that_are_there(tmp_path: Path, settings: Config) -> None:
+def test_stats_count_the_files_of_the_store_that_are_there(tmp_path: Path) -> None:
     (tmp_path / "billing.md").write_text("A document beside the store.")
-    with hydramem.connect(tmp_path, config=settings) as memory:
+    with hydramem.connect(tmp_path, config=CONFIG) as memory:
         (tmp_path / "vectors" / "gone").symlink_to("nowhere")  # listed, and not there when it is looked at
         parts = memory.stats().disk_bytes
     assert {"graph", "vectors"} <= parts.keys() and "billing.md" not in parts
@@ -113,16 +110,16 @@ class Failing(HashEmbedder):
 
 
 @pytest.mark.costly  # opens a store three times
-def test_a_store_opens_while_its_model_is_down_and_delivers_later(tmp_path: Path, settings: Config) -> None:
-    with hydramem.connect(tmp_path, config=settings) as memory:
+def test_a_store_opens_while_its_model_is_down_and_delivers_later(tmp_path: Path) -> None:
+    with hydramem.connect(tmp_path, config=CONFIG) as memory:
         note = memory.get(memory.remember("Ada leads billing.").id)
         changes = memory._opened.graph.changes(target=note.id)
         again = replace(changes[0], id="x_again")
         memory._opened.graph.write(Write(changes=(again,), chunks=(replace(note, author="Bo"),)))
-    with hydramem.connect(tmp_path, config=settings, embedder=Failing()) as memory:
+    with hydramem.connect(tmp_path, config=CONFIG, embedder=Failing()) as memory:
         assert memory.get(note.id).author == "Bo"
         assert memory.stats().pending == 1
-    with hydramem.connect(tmp_path, config=settings) as memory:
+    with hydramem.connect(tmp_path, config=CONFIG) as memory:
         assert memory.stats().pending == 0
         assert memory.doctor().problems == ()
 
@@ -152,10 +149,10 @@ def test_a_child_can_connect_though_the_parent_was_connecting_when_it_was_forked
 
 
 @pytest.mark.filterwarnings("ignore:.*fork.*:DeprecationWarning")
-def test_use_after_fork_is_an_error(tmp_path: Path, settings: Config) -> None:
+def test_use_after_fork_is_an_error(tmp_path: Path) -> None:
     context = multiprocessing.get_context("fork")
     answers: multiprocessing.Queue[str] = context.Queue()
-    with hydramem.connect(tmp_path, config=settings) as memory:
+    with hydramem.connect(tmp_path, config=CONFIG) as memory:
         child = context.Process(target=_use_in_child, args=(memory, answers))
         child.start()
         assert "fork" in answers.get(timeout=30)
@@ -164,32 +161,28 @@ def test_use_after_fork_is_an_error(tmp_path: Path, settings: Config) -> None:
 
 
 @pytest.mark.costly  # a process
-def test_a_second_process_is_told_who_holds_a_store_that_is_not_shared(
-    tmp_path: Path, settings: Config
-) -> None:
-    settings = replace(settings, sharing=SharingConfig(enabled=False))
+def test_a_second_process_is_told_who_holds_a_store_that_is_not_shared(tmp_path: Path) -> None:
     code = (
         "import sys, hydramem; from hydramem.core.errors import StoreBusyError\n"
         "try: hydramem.connect(sys.argv[1])\n"
         "except StoreBusyError as error: print(error)\n"
     )
     command = [sys.executable, "-c", code, str(tmp_path)]
-    with hydramem.connect(tmp_path, config=settings):
-        said = subprocess.run(
-            command, capture_output=True, text=True, env={**os.environ, **ENVIRONMENT}, check=True
-        ).stdout
+    with hydramem.connect(tmp_path, config=replace(CONFIG, sharing=SharingConfig(enabled=False))):
+        environment = {**os.environ, **ENVIRONMENT}
+        said = subprocess.run(command, capture_output=True, text=True, env=environment, check=True).stdout
     assert f"process {os.getpid()}" in said and "hydramem serve" in said
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="these folders are read-only for anybody, on Linux")
-def test_a_read_only_folder_is_a_clear_error(settings: Config) -> None:
+def test_a_read_only_folder_is_a_clear_error() -> None:
     for folder in ("/proc/hydramem-store", "/sys/kernel"):
         with pytest.raises(StorageError, match=rf"{folder}: cannot be (created|written)"):
-            hydramem.connect(folder, config=settings)
+            hydramem.connect(folder, config=CONFIG)
 
 
-def test_a_project_that_is_no_plain_name_is_refused(tmp_path: Path, settings: Config) -> None:
+def test_a_project_that_is_no_plain_name_is_refused(tmp_path: Path) -> None:
     for project in ("../up", "a/b", "a\\b", "", "  ", ".hidden", "x" * 300, "a\x00b", "a\nb"):
         with pytest.raises(InvalidInputError, match="project"):
-            hydramem.connect(tmp_path / "store", config=settings, project=project)
+            hydramem.connect(tmp_path / "store", config=CONFIG, project=project)
     assert not (tmp_path / "store").exists()
