@@ -8,6 +8,8 @@ Fixtures:
     opened: `opened(address, "#/search?q=tea")` opens a route in `page` and waits until all of it is shown.
     axe: `axe()` returns the violations that axe-core finds in `page`, as short lines.
 
+`page` is one a module; after each test it forgets what it stored, and has its size, media and pointer again.
+
 `settled(page)` waits until the page has shown all that a key or a click brings about; what the store holds
 is looked at after it, or after the notice that tells of the change. `fits(page)` checks the width.
 
@@ -32,7 +34,7 @@ from hydramem.view.page_server import PageServer
 from tests.view.lively_memory import fill
 
 if TYPE_CHECKING:
-    from playwright.sync_api import ConsoleMessage, Page, Request
+    from playwright.sync_api import Browser, ConsoleMessage, Page, Request
 
 CHROMIUM = os.environ.get("CHROMIUM", "/usr/bin/chromium")
 AXE = Path(__file__).parent.parent.parent / "web" / "node_modules" / "axe-core" / "axe.min.js"
@@ -60,12 +62,14 @@ GO = """route => new Promise((done) => {
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Skip the tests of the page in a browser where there is none."""
+    """Mark the tests of the page in a browser, and skip them where there is none."""
     own = [item for item in items if item.path.is_relative_to(Path(__file__).parent)]
     needs = [item for item in own if "page" in getattr(item, "fixturenames", ())]
     missing = _missing()
-    for item in needs if missing else ():
-        item.add_marker(pytest.mark.skip(reason=f"tests of the page need {missing}"))
+    for item in needs:
+        item.add_marker("costly")  # each drives a browser
+        if missing:
+            item.add_marker(pytest.mark.skip(reason=f"tests of the page need {missing}"))
 
 
 def _missing() -> str | None:
@@ -142,6 +146,25 @@ def browser_context_args() -> dict[str, Any]:
     }
 
 
+@pytest.fixture(scope="module")
+def module_page(browser: "Browser", browser_context_args: dict[str, Any]) -> "Iterator[Page]":
+    context = browser.new_context(**browser_context_args)
+    yield context.new_page()
+    context.close()
+
+
+@pytest.fixture
+def page(module_page: "Page", browser_context_args: dict[str, Any]) -> "Iterator[Page]":
+    yield module_page
+    module_page.unroute_all(behavior="ignoreErrors")
+    if module_page.url != "about:blank":
+        module_page.evaluate("() => { localStorage.clear(); sessionStorage.clear() }")
+        module_page.goto("about:blank")
+    module_page.mouse.move(0, 0)
+    module_page.emulate_media(color_scheme=browser_context_args["color_scheme"])
+    module_page.set_viewport_size(browser_context_args["viewport"])
+
+
 @pytest.fixture
 def expected_errors() -> list[str]:
     """Parts of errors that a test expects on the console."""
@@ -166,10 +189,15 @@ def nothing_wrong_in_page(request: pytest.FixtureRequest, expected_errors: list[
     def sent(sending: "Request") -> None:
         asked.append(sending.url)
 
-    page.on("console", logged)
-    page.on("pageerror", lambda error: wrong.append(f"page: {error}"))
-    page.on("request", sent)
+    def failed(error: object) -> None:
+        wrong.append(f"page: {error}")
+
+    listeners = {"console": logged, "pageerror": failed, "request": sent}
+    for event, listener in listeners.items():
+        page.on(event, listener)
     yield
+    for event, listener in listeners.items():
+        page.remove_listener(event, listener)
     origin = urlsplit(page.url)[:2]
     foreign = [each for each in asked if not _is_own(each, origin)]
     unexpected = [each for each in wrong if not any(part in each for part in expected_errors)]

@@ -3,8 +3,6 @@
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-import pytest
-
 import hydramem
 from tests.view.conftest import fits
 
@@ -53,25 +51,22 @@ def test_the_sides_stand_beside_each_other_with_what_to_judge_them_by(opened: Op
     assert boxes[0] and boxes[1] and boxes[0]["x"] == boxes[1]["x"] and boxes[0]["y"] < boxes[1]["y"]
 
 
-@pytest.mark.parametrize(
-    ("button", "left"),
-    [
+def test_each_answer_settles_the_conflict_and_is_undone(
+    opened: Opened, own_address: str, own_memory: hydramem.Memory
+) -> None:
+    for button, left in (
         (f"This one holds: {OLDER}", {OLDER}),
         (f"This one holds: {NEWER}", {NEWER}),
         ("Both hold", {OLDER, NEWER}),
         ("Neither holds", set()),
-    ],
-)
-def test_each_answer_settles_the_conflict_and_is_undone(
-    opened: Opened, own_address: str, own_memory: hydramem.Memory, button: str, left: set[str]
-) -> None:
-    page = opened(own_address, "#/conflicts")
-    conflict(page).get_by_role("button", name=button).click()
-    conflict(page).wait_for(state="detached")
-    assert active(own_memory) == left
-    page.get_by_role("status", name="Notices").get_by_role("button", name="Undo").click()
-    conflict(page).wait_for()
-    assert active(own_memory) == {OLDER, NEWER}
+    ):
+        page = opened(own_address, "#/conflicts")
+        conflict(page).get_by_role("button", name=button).click()
+        conflict(page).wait_for(state="detached")
+        assert active(own_memory) == left
+        page.get_by_role("status", name="Notices").get_by_role("button", name="Undo").click()
+        conflict(page).wait_for()
+        assert active(own_memory) == {OLDER, NEWER}
 
 
 def test_by_keys_alone(opened: Opened, own_address: str, own_memory: hydramem.Memory) -> None:

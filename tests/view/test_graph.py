@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from hydramem.view.export_page import export_page
-from tests.view.conftest import fits, opened_memory, served
+from tests.view.conftest import fits, go, opened_memory, served
 from tests.view.graph_memory import LEAVES, LONG, RIGHT_TO_LEFT, SCRIPT, SPOKES, fill_graph
 
 if TYPE_CHECKING:
@@ -34,6 +34,12 @@ def drawn(opened: Opened, graph_address: str) -> Callable[[str], "Page"]:
         return page
 
     return draw
+
+
+FORTY_FRAMES = """async () => {
+  for (let left = 40; left; left -= 1) await new Promise((done) => requestAnimationFrame(done));
+}"""
+"""Waits until the browser could have drawn so often."""
 
 
 def rests(page: "Page") -> None:
@@ -71,7 +77,7 @@ def test_it_says_how_much_of_it_is_shown_and_draws_nothing_while_nothing_happens
     assert "29 of 68 nodes shown" in says(page) or "30 of 68 nodes shown" in says(page)
     assert "beyond the limit" in says(page)
     before = frames(page)
-    page.wait_for_timeout(700)
+    page.evaluate(FORTY_FRAMES)
     assert frames(page) == before > 0
     page.get_by_label("Within").select_option("1")
     page.get_by_label("Show at most").select_option("60")
@@ -271,14 +277,17 @@ def test_the_same_graph_is_the_same_picture(drawn) -> None:
     assert pictures[0] == pictures[1]
 
 
-def test_it_needs_no_webgl_and_follows_the_theme(page, drawn) -> None:
-    page.add_init_script(
-        "const get = HTMLCanvasElement.prototype.getContext;"
-        "HTMLCanvasElement.prototype.getContext = function (kind, ...more) {"
-        "  if (kind.startsWith('webgl')) throw new Error('no WebGL here');"
-        "  return get.call(this, kind, ...more); };"
-    )
-    shown = drawn("#/entity/New Port")
+def test_it_needs_no_webgl_and_follows_the_theme(opened, graph_address) -> None:
+    shown = opened(graph_address, "#/")
+    shown.evaluate("""() => {
+        const get = HTMLCanvasElement.prototype.getContext;
+        HTMLCanvasElement.prototype.getContext = function (kind, ...more) {
+            if (kind.startsWith('webgl')) throw new Error('no WebGL here');
+            return get.call(this, kind, ...more);
+        };
+    }""")
+    go(shown, "#/entity/New Port")
+    rests(shown)
     corner = """() => {
         const copy = new OffscreenCanvas(4, 4).getContext('2d', {willReadFrequently: true});
         copy.drawImage(document.querySelector('canvas.graph'), 0, 0);
@@ -342,14 +351,13 @@ def test_a_copy_that_cannot_be_changed_draws_it_from_a_file(page, tmp_path) -> N
     assert page.get_by_role("button", name="Merge with another").count() == 0
 
 
-@pytest.mark.parametrize("route", ["#/entity/Oddities", "#/graph"])
-def test_it_is_accessible_in_both_themes_and_fits_a_narrow_screen(opened, graph_address, axe, route) -> None:
-    page = opened(graph_address, route)
-    if "entity" in route:
-        rests(page)
-        page.get_by_text("Types and layers").click()
-        page.get_by_label("Relations that hold").select_option("then")
-    for theme in ("light", "dark"):
-        page.get_by_label("Colours").select_option(theme)
-        assert axe() == []
-    assert fits(page)
+def test_it_is_accessible_in_both_themes_and_fits_a_narrow_screen(drawn, axe) -> None:
+    page = drawn("#/entity/Oddities")
+    page.get_by_text("Types and layers").click()
+    page.get_by_label("Relations that hold").select_option("then")
+    for route in ("#/entity/Oddities", "#/graph"):
+        go(page, route)
+        for theme in ("light", "dark"):
+            page.get_by_label("Colours").select_option(theme)
+            assert axe() == [], (route, theme)
+        assert fits(page)

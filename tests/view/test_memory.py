@@ -31,17 +31,14 @@ def notice(page: "Page") -> "Locator":
     return page.get_by_role("status", name="Notices")
 
 
-def test_the_versions_show_their_differences(shown: "Page") -> None:
+def test_the_tree_of_roles_and_the_versions_with_their_differences(shown: "Page") -> None:
+    from playwright.sync_api import expect
+
     versions = shown.get_by_role("list", name="Versions")
     assert versions.get_by_role("insertion").all_text_contents() == ["added: twelve "]
     assert "counted them" in shown.get_by_role("list", name="History").inner_text()
     earlier = versions.get_by_role("listitem").nth(1)
     assert "Bo keeps bees behind the mill." in earlier.inner_text()
-
-
-def test_the_tree_of_roles(shown: "Page") -> None:
-    from playwright.sync_api import expect
-
     expect(shown.get_by_role("main")).to_match_aria_snapshot("""
         - article:
           - 'heading "Memory: note" [level=1]'
@@ -200,21 +197,21 @@ def test_an_entry_of_a_curated_file_is_not_changed_here(opened: Opened, address:
     assert page.get_by_role("button", name="Forget").count() == 0
 
 
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_axe_finds_nothing_with_every_form_open(
-    shown: "Page", axe: Callable[[], list[str]], scheme: str
-) -> None:
-    shown.emulate_media(color_scheme=scheme)  # type: ignore[arg-type]
-    shown.locator(f"html[data-theme={scheme}]").wait_for()
-    assert axe() == []
+def test_axe_finds_nothing_with_every_form_open(shown: "Page", axe: Callable[[], list[str]]) -> None:
+    def assert_accessible() -> None:
+        for scheme in ("dark", "light"):
+            shown.emulate_media(color_scheme=scheme)  # type: ignore[arg-type]
+            shown.locator(f"html[data-theme={scheme}]").wait_for()
+            assert axe() == [], scheme
+
+    assert_accessible()
     shown.keyboard.press("e")
-    assert axe() == []
     shown.get_by_role("button", name="Change layer").click()
     shown.evaluate("document.activeElement.blur()")
     shown.keyboard.press("Delete")
-    assert axe() == []
+    assert_accessible()
     shown.keyboard.press("Enter")
     notice(shown).get_by_role("button", name="Undo").wait_for()
     settled(shown)
-    assert axe() == []
+    assert_accessible()
     assert fits(shown)

@@ -50,35 +50,30 @@ def shown_memory(own_memory: hydramem.Memory) -> hydramem.Memory:
     return own_memory
 
 
-@pytest.mark.parametrize(
-    ("name", "route", "words"),
-    [
-        ("overview", "#/", "curate"),
-        ("search", "#/search?q=How much does the crane lift?", "The crane lifts 60 tons."),
-        ("memory", "#/memory/{bees}", "counted them"),
-        ("graph", "#/entity/Ledger", "Neighbours of Ledger"),
-        ("sessions", "#/sessions?session=standup", "Priya Raman leads Ferrywatch."),
-    ],
-)
-def test_the_page_looks_like_its_picture(
-    opened: Opened, shown_memory: hydramem.Memory, name: str, route: str, words: str
-) -> None:
+def test_the_page_looks_like_its_pictures(opened: Opened, shown_memory: hydramem.Memory) -> None:
     bees = next(row.id for row in shown_memory.memories(limit=100) if "twelve bees" in row.text)
     with served(shown_memory) as address:
-        page = opened(address, route.format(bees=bees))
-        page.get_by_text(words).first.wait_for()
-        if name == "graph":
-            page.locator("canvas.graph[data-settled=true]").wait_for()
-            page.locator("canvas.graph").evaluate("canvas => canvas.scrollIntoView({ block: 'center' })")
-        settled(page)
-        page.evaluate(_FIXED)
-        picture = page.screenshot(animations="disabled", caret="hide")
-    file = PICTURES / f"{name}.png"
-    if WRITES:
-        file.parent.mkdir(exist_ok=True)
-        file.write_bytes(picture)
-    assert len(file.read_bytes()) <= MOST_BYTES
-    assert _different(picture, file.read_bytes()) <= MOST_DIFFERENT
+        for name, route, words in (
+            ("overview", "#/", "curate"),
+            ("search", "#/search?q=How much does the crane lift?", "The crane lifts 60 tons."),
+            ("memory", f"#/memory/{bees}", "counted them"),
+            ("graph", "#/entity/Ledger", "Neighbours of Ledger"),
+            ("sessions", "#/sessions?session=standup", "Priya Raman leads Ferrywatch."),
+        ):
+            page = opened(address, route)
+            page.get_by_text(words).first.wait_for()
+            if name == "graph":
+                page.locator("canvas.graph[data-settled=true]").wait_for()
+                page.locator("canvas.graph").evaluate("canvas => canvas.scrollIntoView({ block: 'center' })")
+            settled(page)
+            page.evaluate(_FIXED)
+            picture = page.screenshot(animations="disabled", caret="hide")
+            file = PICTURES / f"{name}.png"
+            if WRITES:
+                file.parent.mkdir(exist_ok=True)
+                file.write_bytes(picture)
+            assert len(file.read_bytes()) <= MOST_BYTES, name
+            assert _different(picture, file.read_bytes()) <= MOST_DIFFERENT, name
 
 
 def _different(one: bytes, other: bytes) -> float:

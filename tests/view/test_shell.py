@@ -6,11 +6,9 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-import pytest
-
 import hydramem
 from hydramem.view.page_server import PageServer
-from tests.view.conftest import fits, opened_memory, served, settled
+from tests.view.conftest import fits, go, opened_memory, served, settled
 
 if TYPE_CHECKING:
     from playwright.sync_api import Page
@@ -30,6 +28,12 @@ def test_the_bundle_is_small() -> None:
 def test_the_licences_of_what_is_bundled_come_with_it() -> None:
     text = (STATIC / "licenses.txt").read_text(encoding="utf-8")
     assert all(f"{name} " in text for name in ("preact", "@preact/signals"))
+
+
+def test_the_token_leaves_the_address_bar(opened: Opened, address: str) -> None:
+    page = opened(address, "#/")
+    assert "token" not in page.url
+    assert page.evaluate("Object.values({...sessionStorage}).length") == 1
 
 
 def test_every_view_is_reached_by_its_keys_and_has_one_heading(opened: Opened, address: str) -> None:
@@ -87,20 +91,18 @@ def test_the_theme_follows_the_system_until_one_is_chosen(opened: Opened, addres
     expect(root).to_have_attribute("data-theme", "dark")
 
 
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_axe_finds_nothing_in_any_view(
-    opened: Opened, address: str, axe: Callable[[], list[str]], scheme: str
+def test_axe_finds_nothing_in_any_view_and_none_is_scrolled_sideways_at_320_pixels(
+    opened: Opened, address: str, axe: Callable[[], list[str]]
 ) -> None:
-    for route in ROUTES:
-        page = opened(address, route)
+    page = opened(address, "#/")
+    for scheme in ("light", "dark"):
         page.emulate_media(color_scheme=scheme)
         page.locator(f"html[data-theme={scheme}]").wait_for()
-        assert axe() == [], route
-
-
-def test_no_view_needs_to_be_scrolled_sideways_at_320_pixels(opened: Opened, address: str) -> None:
+        for route in ROUTES:
+            go(page, route)
+            assert axe() == [], (route, scheme)
     for route in ROUTES:
-        assert fits(opened(address, route)), route
+        assert fits(go(page, route)), route
 
 
 def test_a_tab_without_a_token_says_how_to_get_one(page: "Page", address: str) -> None:

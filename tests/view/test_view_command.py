@@ -6,7 +6,6 @@ import signal
 import socket
 import subprocess
 import sys
-import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -88,9 +87,7 @@ def test_beside_an_owner_it_is_a_client_and_ends_with_an_open_stream(tmp_path: P
             headers = {"Authorization": f"Bearer {client.token}"}
             stream.request("GET", f"/api/jobs/{job}/events", headers=headers)
             reply = stream.getresponse()
-            began = time.monotonic()
             code, said = ended(process, signal.SIGINT)
-            assert time.monotonic() - began < 30, "2 s on a quiet machine"
             assert (code, said) == (0, "") and reply.read() == b"", "the stream ends as a stream does"
             stream.close()
         embedder.may_go_on.set()
