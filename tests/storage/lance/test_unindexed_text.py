@@ -17,6 +17,7 @@ from hydramem.storage.lance.text_index import any_word, index_tokens
 from hydramem.storage.lance.unindexed_text import IndexReads, UnindexedText
 from hydramem.storage.lance.vectors import LanceVectors, open_vectors
 from hydramem.storage.vector_rows import ChunkVector
+from tests.examples import FEW
 from tests.storage.test_vector_store import DIMENSION, chunk, direction
 
 ALL = ChunkFilter(states=())
@@ -76,6 +77,7 @@ def bm25(rows: Mapping[str, str], id: str, query: str) -> float:
     return score
 
 
+@settings(FEW)
 @given(indexed=st.lists(TEXTS, max_size=6), written=st.lists(TEXTS, min_size=1, max_size=6), query=TEXTS)
 def test_scores_are_bm25_over_the_rows_of_index_and_memory(
     indexed: Sequence[str], written: Sequence[str], query: str
@@ -88,6 +90,7 @@ def test_scores_are_bm25_over_the_rows_of_index_and_memory(
     assert dict(memory.matching(query) or ()) == pytest.approx(expected)
 
 
+@settings(FEW)
 @given(indexed=st.lists(TEXTS, max_size=6), added=st.lists(TEXTS, min_size=1, max_size=4), query=TEXTS)
 @pytest.mark.parametrize("complete", [True, False])
 def test_texts_that_are_no_rows_score_as_if_they_were(
