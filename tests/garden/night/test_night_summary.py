@@ -78,8 +78,7 @@ def test_a_merged_name_comes_back_by_its_command(memory: Memory) -> None:
     memory.split("kubernetes cluster")
     for name in ("O'Hara Systems", "O'Hara systems."):
         memory.entity(name, type="company")
-    report = night(memory, "merge")
-    joined = by_kind(report).get("joined")
+    joined = by_kind(night(memory, "merge")).get("joined")
     assert joined is not None and joined.command is not None
     program, operation, name, *more = shlex.split(joined.command)
     assert (program, operation, more) == ("hydramem", "split", [])

@@ -79,17 +79,12 @@ def test_what_documents_alone_name_is_no_short_name(memory: Memory) -> None:
     assert not links(memory)
 
 
-def test_one_text_with_both_names_and_a_relation_keep_them_apart(memory: Memory) -> None:
+def test_a_text_with_both_names_a_relation_and_a_person_keep_them_apart(memory: Memory) -> None:
     told(memory, "Falcon", "Falcon Shipping", "KL300", "KilnLine 300")
+    told(memory, "Harrow", metadata={TOLD_APART: ["e_Harrow_Shipping"]})
+    told(memory, "Harrow Shipping")
     beside = relation("e_KL300", "made_by", "e_KilnLine_300", id="r1")
     put(memory, mentions=(mention("note0Falcon", "e_Falcon_Shipping"),), relations=(beside,))
-    night(memory, "merge")
-    assert not links(memory)
-
-
-def test_what_a_person_told_apart_is_not_linked(memory: Memory) -> None:
-    told(memory, "Falcon", metadata={TOLD_APART: ["e_Falcon_Shipping"]})
-    told(memory, "Falcon Shipping")
     night(memory, "merge")
     assert not links(memory)
 

@@ -125,7 +125,6 @@ def test_both_settles_the_link_alone(tmp_path: Path) -> None:
     [
         reply("UNSURE"),
         reply("REPLACES", older_quote="another slope"),
-        reply("REPLACES", newer_quote=""),
         reply("REPLACES", index=2),
         {"pairs": reply("REPLACES")["pairs"] * 2},
         {"pairs": []},
@@ -142,9 +141,7 @@ def test_what_is_unsure_or_cannot_be_checked_stays_and_is_asked_of_a_person(
         assert night(memory, "supersede").phases[0].state == "completed", "the model is not asked again"
 
 
-@pytest.mark.parametrize(
-    "answer", [ModelUnavailableError("timed out"), reply("REPLACED"), "They are.", {"verdict": "REPLACES"}]
-)
+@pytest.mark.parametrize("answer", [ModelUnavailableError("timed out"), reply("REPLACED"), "They are."])
 def test_a_model_that_fails_ends_nothing_and_is_said(tmp_path: Path, answer: object) -> None:
     with filled(tmp_path, [answer]) as memory:
         (phase,) = night(memory, "supersede").phases
