@@ -1,6 +1,5 @@
 """What was said is in the memory once, whatever events come, and nothing else is."""
 
-import json
 import os
 import threading
 from pathlib import Path
@@ -11,7 +10,7 @@ import hydramem
 from hydramem.hosts.hooks import waiting_turns
 from hydramem.hosts.hooks.answer_event import HookPlace
 from hydramem.hosts.hooks.session_states import SessionStates
-from tests.hosts.hooks.conftest import Hook, troubles, turns
+from tests.hosts.hooks.conftest import Hook, hook_at, troubles, turns
 from tests.hosts.hooks.events import BLOCK, SESSION, add_lines, claude_answer, claude_line, codex_line, event
 
 CLAUDE = f"claude-code:{SESSION}"
@@ -29,27 +28,22 @@ def stop(transcript: Path, name: str = "Stop", **fields: object) -> bytes:
     return event("claude-code", name, transcript_path=str(transcript), **fields)
 
 
-def test_a_stop_captures_what_is_new(hook: Hook, memory: hydramem.Memory, transcript: Path) -> None:
-    assert hook("claude-code", stop(transcript)) == ""
-    assert turns(memory, CLAUDE) == TALK
-    add_lines(transcript, [claude_line("user", "Since when?"), claude_answer("Since May.")])
-    hook("claude-code", stop(transcript, "PreCompact", trigger="auto"))
-    assert turns(memory, CLAUDE) == [*TALK, ("user", "Since when?"), ("assistant", "Since May.")]
-
-
-def test_every_event_can_come_again_and_states_can_be_lost(
+def test_every_event_can_come_again_and_states_can_be_lost_or_damaged(
     hook: Hook, memory: hydramem.Memory, transcript: Path, place: HookPlace
 ) -> None:
     for name in ("Stop", "Stop", "PreCompact", "SessionEnd"):
-        hook("claude-code", stop(transcript, name, last_assistant_message=TALK[1][1]))
-    for file in (place.store / "hooks" / "sessions").iterdir():
-        file.unlink()
+        assert hook("claude-code", stop(transcript, name, last_assistant_message=TALK[1][1])) == ""
+    (file,) = (place.store / "hooks" / "sessions").iterdir()
+    file.unlink()
     hook("claude-code", stop(transcript))
+    for content in ("", "[]", '{"host": 1}', '{"offset": "x"}', "\x00", '{"said": [1]}'):
+        file.write_text(content)
+        hook("claude-code", stop(transcript))
     assert turns(memory, CLAUDE) == TALK
 
 
 def test_events_at_once_capture_each_turn_once(hook: Hook, memory: hydramem.Memory, transcript: Path) -> None:
-    add_lines(transcript, [claude_line("user", f"Question {number}.") for number in range(50)])
+    add_lines(transcript, [claude_line("user", f"Question {number}.") for number in range(20)])
     threads = [
         threading.Thread(target=hook, args=("claude-code", stop(transcript, name)))
         for name in ("Stop", "Stop", "SessionEnd")
@@ -58,7 +52,7 @@ def test_events_at_once_capture_each_turn_once(hook: Hook, memory: hydramem.Memo
         thread.start()
     for thread in threads:
         thread.join()
-    assert turns(memory, CLAUDE) == [*TALK, *(("user", f"Question {number}.") for number in range(50))]
+    assert turns(memory, CLAUDE) == [*TALK, *(("user", f"Question {number}.") for number in range(20))]
 
 
 def test_the_last_message_is_captured_before_the_transcript_holds_it(
@@ -99,19 +93,16 @@ def test_the_next_session_captures_what_no_event_came_for(
     assert turns(memory, CLAUDE) == [*TALK, ("user", "And the second crane?")]
 
 
-def test_what_was_injected_is_not_captured(hook: Hook, memory: hydramem.Memory, transcript: Path) -> None:
-    add_lines(
-        transcript,
-        [claude_line("user", f"UserPromptSubmit hook additional context: {BLOCK}\n\nAnd the pier?")],
-    )
-    hook("claude-code", stop(transcript))
+def test_only_what_was_said_is_captured_from_transcripts(
+    hook: Hook, memory: hydramem.Memory, transcript: Path, tmp_path: Path
+) -> None:
+    injected = f"UserPromptSubmit hook additional context: {BLOCK}\n\nAnd the pier?"
+    add_lines(transcript, [claude_line("user", injected)])
+    hook("claude-code", stop(transcript, "PreCompact", trigger="auto"))
     assert turns(memory, CLAUDE) == [*TALK, ("user", "And the pier?")]
-
-
-def test_codex_rollouts_are_captured(hook: Hook, memory: hydramem.Memory, tmp_path: Path) -> None:
-    path = tmp_path / "rollout-2026-11-22.jsonl"
-    add_lines(path, [codex_line("developer", BLOCK), *(codex_line(*turn) for turn in TALK)])
-    told = event("codex", "Stop", transcript_path=str(path), last_assistant_message=TALK[1][1])
+    rollout = tmp_path / "rollout-2026-11-22.jsonl"
+    add_lines(rollout, [codex_line("developer", BLOCK), *(codex_line(*turn) for turn in TALK)])
+    told = event("codex", "Stop", transcript_path=str(rollout), last_assistant_message=TALK[1][1])
     for _ in range(2):
         hook("codex", told)
     assert turns(memory, f"codex:{SESSION}") == TALK
@@ -140,51 +131,43 @@ def test_opencode_tells_messages_with_their_ids(hook: Hook, memory: hydramem.Mem
     assert turns(memory, f"opencode:{SESSION}") == TALK
 
 
-def test_turns_wait_where_the_memory_does_not_take_them(
-    hook: Hook, memory: hydramem.Memory, place: HookPlace
-) -> None:
+def test_turns_wait_where_the_memory_does_not_take_them(free_place: HookPlace) -> None:
+    hook = hook_at(free_place)
     told = event("gemini", "AfterAgent", prompt=TALK[0][1], prompt_response=TALK[1][1])
-    (place.store / "config.yml").write_text("sharing: off\n")
-    memory.close()
+    free_place.store.mkdir()
+    (free_place.store / "config.yml").write_text("sharing: off\n")
     with pytest.raises(hydramem.InvalidInputError, match="sharing"):
         hook("gemini", told)
-    (place.store / "config.yml").unlink()
-    (file,) = [found.file for found in waiting_turns.waiting(place.store)]
+    (free_place.store / "config.yml").unlink()
+    (file,) = [found.file for found in waiting_turns.waiting(free_place.store)]
     assert file.stat().st_mode & 0o777 == 0o600
-    with hydramem.connect(place.store) as again:
+    with hydramem.connect(free_place.store, project="shop") as memory:
         hook("gemini", event("gemini", "SessionStart", source="startup", session_id="next"))
-        assert turns(again, f"gemini:{SESSION}") == TALK
+        assert turns(memory, f"gemini:{SESSION}") == TALK
     assert not file.exists()
 
 
-def test_a_waiting_file_that_cannot_be_read_now_stays(place: HookPlace) -> None:
+def test_a_turn_that_the_memory_refuses_costs_only_itself(
+    free_place: HookPlace, transcript: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("HYDRAMEM_MEMORY_MAX_CHARS", "1000")
+    with hydramem.connect(free_place.store, project="shop") as strict:
+        add_lines(transcript, [claude_line("user", "secret " * 500), claude_answer("I see.")])
+        hook_at(free_place)("claude-code", stop(transcript))
+        assert turns(strict, CLAUDE) == [*TALK, ("assistant", "I see.")]
+    assert "capture: InvalidInputError" in troubles(free_place) and "secret" not in troubles(free_place)
+
+
+def test_waiting_files_that_cannot_be_read_now_stay_and_damaged_ones_go(hook: Hook, place: HookPlace) -> None:
     folder = place.store / waiting_turns.FOLDER
     folder.mkdir(parents=True)
     file = folder / "later.json"
     file.symlink_to(file.name)  # too many levels of links: an error of the system, as too many open files
-    assert list(waiting_turns.waiting(place.store)) == []
-    assert file.is_symlink()
-
-
-def test_waiting_files_that_are_damaged_go(hook: Hook, memory: hydramem.Memory, place: HookPlace) -> None:
-    folder = place.store / waiting_turns.FOLDER
-    folder.mkdir(parents=True)
     (folder / "a.json").write_text("{")
     (folder / "b.json").write_text('{"project": "shop", "session": "s", "turns": [{}]}')
     hook("gemini", event("gemini", "SessionEnd", reason="exit"))
-    assert list(folder.iterdir()) == []
-
-
-def test_a_turn_that_the_memory_refuses_costs_only_itself(
-    hook: Hook, memory: hydramem.Memory, place: HookPlace, transcript: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    memory.close()
-    monkeypatch.setenv("HYDRAMEM_MEMORY_MAX_CHARS", "1000")
-    with hydramem.connect(place.store) as strict:
-        add_lines(transcript, [claude_line("user", "secret " * 500), claude_answer("I see.")])
-        hook("claude-code", stop(transcript))
-        assert turns(strict, CLAUDE) == [*TALK, ("assistant", "I see.")]
-    assert "capture: InvalidInputError" in troubles(place) and "secret" not in troubles(place)
+    assert list(waiting_turns.waiting(place.store)) == []
+    assert list(folder.iterdir()) == [file]
 
 
 def test_events_can_be_turned_off(
@@ -214,16 +197,3 @@ def test_old_states_go(hook: Hook, memory: hydramem.Memory, place: HookPlace, tr
     os.utime(file, (0, 0))
     hook("claude-code", event("claude-code", "SessionStart", source="startup", session_id="next"))
     assert not file.exists()
-
-
-@pytest.mark.parametrize(
-    "content", ["", "[]", '{"host": 1}', '{"offset": "x"}', "\x00", json.dumps({"said": [1]})]
-)
-def test_a_damaged_state_begins_anew(
-    hook: Hook, memory: hydramem.Memory, place: HookPlace, transcript: Path, content: str
-) -> None:
-    hook("claude-code", stop(transcript))
-    (file,) = (place.store / "hooks" / "sessions").glob("*.json")
-    file.write_text(content)
-    hook("claude-code", stop(transcript))
-    assert turns(memory, CLAUDE) == TALK

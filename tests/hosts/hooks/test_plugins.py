@@ -15,12 +15,14 @@ import hydramem
 from hydramem.hosts.hooks.answer_event import HookPlace
 from hydramem.hosts.hooks.host_events import EVENTS
 from hydramem.hosts.hooks.said_text import said_text
-from tests.hosts.hooks.conftest import turns
+from hydramem.hosts.hooks.trouble_log import LOG
+from tests.hosts.hooks.conftest import troubles, turns
 
 PLUGINS = Path(str(files("hydramem"))) / "data" / "hosts"
 CLAUDE, GEMINI, OPENCODE = (
     PLUGINS / name for name in ("claude_code_plugin", "gemini_extension", "opencode/hydramem.js")
 )
+with_node = pytest.mark.skipif(shutil.which("node") is None, reason="node is not on PATH")
 SERVER = {"hydramem": {"command": "hydramem", "args": ["serve"]}}
 
 
@@ -55,7 +57,7 @@ def test_the_plugin_of_opencode_has_the_line_that_install_replaces() -> None:
 _RUN = """
 import { pathToFileURL } from "node:url";
 const { HydraMem } = await import(pathToFileURL(process.argv[2]).href);
-const directory = process.argv[3];
+const [directory, session] = process.argv.slice(3);
 const messages = [];
 const client = { session: { messages: async () => ({ data: messages }) } };
 const load = () => HydraMem({ client, directory });
@@ -69,38 +71,44 @@ const system = async (sessionID) => {
 const text = (text, more) => ({ type: "text", text, ...more });
 const seen = {};
 const asked = [text('"Which database does billing use?"'), text("injected", { synthetic: true })];
-const child = { info: { id: "child", parentID: "a" } };
+const child = { info: { id: "child", parentID: session } };
 await each("event", { event: { type: "session.created", properties: child } });
 await each("chat.message", { sessionID: "child" }, { parts: asked });
 seen.child = await system("child");
-seen.before = await system("a");
-await each("chat.message", { sessionID: "a" }, { parts: asked });
-seen.first = await system("a");
-await each("chat.message", { sessionID: "a" }, { parts: [text("And which database again?")] });
-seen.second = await system("a");
+seen.before = await system(session);
+await each("chat.message", { sessionID: session }, { parts: asked });
+seen.first = await system(session);
+await each("chat.message", { sessionID: session }, { parts: [text("And which database again?")] });
+seen.second = await system(session);
 const time = { created: 1795000000000 };
 messages.push({ info: { id: "m1", role: "user", time }, parts: asked });
 const answer = [{ type: "reasoning", text: "secret" }, text("MySQL.")];
 messages.push({ info: { id: "m2", role: "assistant", time }, parts: answer });
 for (let again = 0; again < 2; again++)
-  await each("event", { event: { type: "session.idle", properties: { sessionID: "a" } } });
-await each("experimental.session.compacting", { sessionID: "a" }, { context: [] });
-seen.compacted = await system("a");
-await each("chat.message", { sessionID: "a" }, { parts: [text("Go on with the database.")] });
-seen.anew = await system("a");
+  await each("event", { event: { type: "session.idle", properties: { sessionID: session } } });
+await each("experimental.session.compacting", { sessionID: session }, { context: [] });
+seen.compacted = await system(session);
+await each("chat.message", { sessionID: session }, { parts: [text("Go on with the database.")] });
+seen.anew = await system(session);
 for (const one of plugins) await one.dispose();
 console.log(JSON.stringify(seen));
 """
 
 
-@pytest.mark.skipif(shutil.which("node") is None, reason="node is not on PATH")
+@with_node
+@pytest.mark.costly  # a process for each event
 def test_the_plugin_of_opencode_injects_and_captures(
     memory: hydramem.Memory, place: HookPlace, tmp_path: Path
 ) -> None:
-    memory.remember("Billing uses the database MySQL 8.", project="shop")
-    memory.prime("What is loaded at the first question?", project="shop")
-    seen, errors = run_plugin(tmp_path, place, [sys.executable, "-m", "hydramem"])
-    assert errors == ""
+    memory.remember("Billing uses the database MySQL 8.")
+    memory.prime("What is loaded at the first question?")
+    for number in range(20):
+        session = f"a{number}"
+        seen, errors = run_plugin(tmp_path, place, [sys.executable, "-m", "hydramem"], session)
+        assert errors == ""
+        if "the time is over" not in troubles(place):  # it can be, on a busy machine
+            break
+        (place.store / LOG).unlink()
     assert seen["before"] == seen["child"] == [], "a title is asked for without a message"
     [block] = seen["first"]
     assert "MySQL 8" in block and said_text(block) == ""
@@ -108,26 +116,32 @@ def test_the_plugin_of_opencode_injects_and_captures(
     assert seen["compacted"] == []
     assert ["MySQL 8" in one for one in seen["anew"]] == [True]
     said = [("user", "Which database does billing use?"), ("assistant", "MySQL.")]
-    assert turns(memory, "opencode:a") == said
+    assert turns(memory, f"opencode:{session}") == said
 
 
-@pytest.mark.skipif(shutil.which("node") is None, reason="node is not on PATH")
-@pytest.mark.parametrize("program", ["/nowhere/hydramem", "/bin/false", "/bin/cat"])
+@with_node
+@pytest.mark.parametrize("program", ["/nowhere/hydramem", "/bin/cat"])
 def test_the_plugin_of_opencode_goes_on_without_the_program(
-    place: HookPlace, tmp_path: Path, program: str
+    free_place: HookPlace, tmp_path: Path, program: str
 ) -> None:
-    seen, errors = run_plugin(tmp_path, place, [program])
+    seen, errors = run_plugin(tmp_path, free_place, [program])
     assert errors == "" and set(map(str, seen.values())) == {"[]"}
 
 
-def run_plugin(tmp_path: Path, place: HookPlace, command: list[str]) -> tuple[dict[str, list[str]], str]:
+def run_plugin(
+    tmp_path: Path, place: HookPlace, command: list[str], session: str = "a"
+) -> tuple[dict[str, list[str]], str]:
     text = OPENCODE.read_text(encoding="utf-8")
-    store = [*command, "--store", str(place.store)] if len(command) > 1 else command
+    store = (
+        [*command, "--store", str(place.store), "--project", str(place.project)]
+        if len(command) > 1
+        else command
+    )
     plugin, program = tmp_path / "hydramem.mjs", tmp_path / "run.mjs"
     plugin.write_text(text.replace('["hydramem"]', json.dumps(store)), encoding="utf-8")
     program.write_text(_RUN, encoding="utf-8")
     done = subprocess.run(
-        ["node", str(program), str(plugin), "/srv/ada/shop"],
+        ["node", str(program), str(plugin), "/srv/ada/shop", session],
         capture_output=True,
         text=True,
         timeout=60,
@@ -137,16 +151,16 @@ def run_plugin(tmp_path: Path, place: HookPlace, command: list[str]) -> tuple[di
     return json.loads(done.stdout or "{}"), done.stderr
 
 
-@pytest.mark.skipif(shutil.which("node") is None, reason="node is not on PATH")
+@with_node
 @pytest.mark.parametrize(("answer", "times"), [("", 2), ('{"kept": true}', 1)])
 def test_messages_are_told_again_until_the_program_has_kept_them(
-    place: HookPlace, tmp_path: Path, answer: str, times: int
+    free_place: HookPlace, tmp_path: Path, answer: str, times: int
 ) -> None:
     """A program that ran out of time ends with exit code 0 and says nothing."""
     told, program = tmp_path / "told", tmp_path / "program.sh"
     program.write_text(f"#!/bin/sh\ncat >> '{told}'; echo >> '{told}'\nprintf '%s' '{answer}'\n")
     program.chmod(0o755)
-    _, errors = run_plugin(tmp_path, place, [str(program)])
+    _, errors = run_plugin(tmp_path, free_place, [str(program)])
     assert errors == ""
     events = [json.loads(line) for line in told.read_text().splitlines()]
     idle = [each for each in events if each["hook_event_name"] == "session.idle"]

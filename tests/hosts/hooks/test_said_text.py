@@ -16,14 +16,12 @@ TWICE = html.escape(html.escape(BLOCK))
     "wrapped",
     [
         BLOCK,
-        f"SessionStart hook additional context: {BLOCK}",
         f"UserPromptSubmit hook additional context: {BLOCK}",
         f"UserPromptSubmit hook success: {BLOCK}",
         f"<system-reminder>\nSessionStart hook additional context: {BLOCK}\n</system-reminder>",
         f"<hook_context>{BLOCK}</hook_context>",
         f"<hook_context>{html.escape(BLOCK)}</hook_context>",
         f"<hook_context>{TWICE}</hook_context>",
-        html.escape(BLOCK, quote=False),
         TWICE,
         f"<HOOK_CONTEXT >{BLOCK}</Hook_Context>",
     ],
@@ -69,9 +67,6 @@ def test_a_spoofed_start_does_not_shield_a_block_or_take_words_with_it() -> None
     )
     nested = f"<hook_context><hook_context>{BLOCK}</hook_context></hook_context>"
     assert "MySQL" not in said_text(nested)
-
-
-def test_a_block_within_json_text_goes() -> None:
     assert "MySQL" not in said_text(json.dumps({"context": BLOCK}))
 
 
@@ -85,11 +80,7 @@ def test_a_long_text_takes_a_moment() -> None:
         said_text(piece * 20_000)
 
 
-@pytest.mark.parametrize("prompt", ["", "  ", "/clear", "/model opus", "yes", "Thanks!", "ok.", "好的", "👍"])
-def test_a_trivial_prompt_asks_nothing(prompt: str) -> None:
-    assert not asks_something(prompt)
-
-
-@pytest.mark.parametrize("prompt", [ASKED, "/etc/hosts has a wrong line", "fix billing", "数据库用什么"])
-def test_other_prompts_ask_something(prompt: str) -> None:
-    assert asks_something(prompt)
+def test_only_prompts_with_something_to_recall_ask_something() -> None:
+    trivial = ("", "  ", "/clear", "/model opus", "yes", "Thanks!", "ok.", "好的", "👍")
+    assert not any(map(asks_something, trivial))
+    assert all(map(asks_something, (ASKED, "/etc/hosts has a wrong line", "fix billing", "数据库用什么")))
