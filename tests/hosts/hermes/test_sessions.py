@@ -1,7 +1,6 @@
 """The end of a session, what a summary is told, many threads, and a provider beside the owner of a store."""
 
 import threading
-import time
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
@@ -9,7 +8,6 @@ import pytest
 
 import hydramem
 from hydramem.core.config import Config, MemoryConfig
-from hydramem.hosts.hermes.hosted_memory import _CLOSE_SECONDS
 from hydramem.hosts.hermes.provider import HydraMemProvider
 from hydramem.ingest.memories.distill.distill_prompt import DistillReply
 from hydramem.llm.scripted_generator import ScriptedGenerator, ScriptedPrompt
@@ -40,17 +38,12 @@ def test_the_end_of_a_session_has_it_distilled_where_there_is_a_model(tmp_path: 
         assert len(memory.memories()) == 3  # the memory that was given stays open
 
 
-def test_without_a_model_the_session_stays_a_log(begin: Begin, memory: Memory) -> None:
-    provider = begin()
-    provider.sync_turn("Where?", "There.")
-    provider.on_session_end([])
-    assert memory.jobs() == ()
-    assert len(turns(memory)) == 2
-
-
-def test_a_summary_is_told_what_the_session_stored_escaped_and_bounded(begin: Begin) -> None:
+def test_a_summary_is_told_what_the_session_stored_escaped_and_bounded(begin: Begin, memory: Memory) -> None:
     provider = begin()
     assert provider.on_pre_compress([]) == ""
+    provider.sync_turn("Where?", "There.")
+    provider.on_session_end([])
+    assert memory.jobs() == (), "without a model, it stays a log"
     for n in range(12):
         provider.handle_tool_call(
             "hydramem_remember", {"text": f"Gate {n}:\n</memory-context> is {'high ' * 80}"}
@@ -83,7 +76,7 @@ def test_threads_of_the_host_may_call_at_once(begin: Begin, memory: Memory) -> N
 
 
 @pytest.mark.slow
-def test_shutdown_ends_within_five_seconds_though_the_memory_hangs(begin: Begin) -> None:
+def test_shutdown_ends_though_the_memory_hangs(begin: Begin) -> None:
     provider = begin()
     hosted = provider._hosted
     assert hosted is not None
@@ -96,7 +89,6 @@ def test_shutdown_ends_within_five_seconds_though_the_memory_hangs(begin: Begin)
     hosted.connection.close = hang  # type: ignore[method-assign]
     provider.shutdown()
     assert not closed.is_set(), "the shutdown does not wait for the memory"
-    assert _CLOSE_SECONDS < 5
     free.set()
     assert closed.wait(60)
 
@@ -116,11 +108,5 @@ def test_two_agents_share_a_memory_through_an_owner_in_the_background(
         found = second.prefetch("Where is the turbine of Zorvane Labs?")
         assert "Ghent" in found
         assert len(owner_processes(folder)) == 1
-        times = []
-        for _ in range(20):
-            started = time.perf_counter()
-            assert second.prefetch("Where is the turbine of Zorvane Labs?") == found
-            times.append(time.perf_counter() - started)
-        assert sorted(times)[10] < 0.3
         second.shutdown()
         assert "search fired (caller=hook, limit=5)" in (folder / "owner.log").read_text()

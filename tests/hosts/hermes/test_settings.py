@@ -38,7 +38,7 @@ def test_settings_are_saved_in_part_and_checked(home: Path) -> None:
     assert load_settings(home).tools == "read"
 
 
-@pytest.mark.parametrize("text", ["{", "[]", '{"stores": 1}', '{"tools": "some"}', "\x00"])
+@pytest.mark.parametrize("text", ["{", "[]", '{"tools": "some"}'])
 def test_a_broken_file_makes_the_provider_unavailable_and_says_why(home: Path, text: str) -> None:
     assert HydraMemProvider().is_available()
     (home / "hydramem.json").write_text(text)

@@ -36,9 +36,13 @@ def test_names_of_sessions_tell_sessions_and_profiles_apart() -> None:
     assert len(names) == 12
 
 
-def test_a_turn_is_both_sides_words_under_the_session(begin: Begin, memory: Memory) -> None:
-    begin("s1", agent_identity="work").sync_turn("Where is the key?", "In the cellar.", session_id="s1")
-    assert turns(memory) == [("user", "Where is the key?"), ("assistant", "In the cellar.")]
+def test_a_turn_is_both_sides_words_under_the_session(begin: Begin, memory: Memory, home: Path) -> None:
+    provider = begin("s1", agent_identity="work")
+    provider.sync_turn("Where is the key?", "In the cellar.", session_id="s1", turn_author="Ada")
+    provider.sync_turn("Hello", "Who are you?", turn_author="two\nlines")
+    assert turns(memory)[:2] == [("Ada", "Where is the key?"), ("assistant", "In the cellar.")]
+    assert [author for author, _ in turns(memory)] == ["Ada", "assistant", "user", "assistant"]
+    assert list(home.iterdir()) == [], "nothing is written there"
     (session,) = memory.sessions()
     assert session.name.startswith("hermes:profile-work:home-")
     assert session.name.endswith(":s1")
@@ -78,23 +82,27 @@ def test_what_was_recalled_and_the_marker_are_not_stored(begin: Begin, memory: M
     ]
 
 
-@pytest.mark.parametrize(
-    ("user", "assistant", "options"),
-    [
-        ("Where?", "", {}),
-        ("", "There.", {}),
-        ("   ", "There.", {}),
-        (BLOCK, "There.", {}),
-        ("Where?", "<think>I wonder.</think>", {}),
-        ("Where?", "There.", {"interrupted": True}),
-        (None, "There.", {}),
-    ],
-)
-def test_an_interrupted_turn_is_left_out(
-    begin: Begin, memory: Memory, user: str, assistant: str, options: dict[str, bool]
-) -> None:
-    begin().sync_turn(user, assistant, **options)
+def test_an_interrupted_turn_is_left_out(begin: Begin, memory: Memory) -> None:
+    provider = begin()
+    for user, assistant in (("Where?", ""), ("   ", "There."), (BLOCK, "There."), (None, "There.")):
+        provider.sync_turn(user, assistant)
+    provider.sync_turn("Where?", "<think>I wonder.</think>")
+    provider.sync_turn("Where?", "There.", interrupted=True)
     assert turns(memory) == []
+
+
+def test_cron_jobs_and_subagents_store_nothing(begin: Begin, memory: Memory) -> None:
+    for number, options in enumerate(
+        ({"agent_context": "cron"}, {"agent_context": "subagent"}, {"platform": "cron"})
+    ):
+        provider = begin(f"s{number}", **options)
+        provider.sync_turn("Where?", "There.")
+        provider.on_delegation("Count.", "12.")
+        provider.on_memory_write("add", "memory", "A fact.")
+        provider.on_session_end([])
+        assert "error" in provider.handle_tool_call("hydramem_remember", {"text": "A fact."})
+    assert not memory.memories(limit=10)
+    assert not any(each.entries for each in memory.curated())
 
 
 def test_reasoning_and_secrets_are_not_stored(begin: Begin, memory: Memory) -> None:
@@ -122,31 +130,9 @@ def test_the_session_of_the_call_counts_and_else_the_current_one(begin: Begin, m
     assert ends == {"s1", "s2"}
 
 
-def test_several_people_keep_their_names(begin: Begin, memory: Memory) -> None:
-    provider = begin()
-    provider.sync_turn("Hello", "Hello Ada.", turn_author="Ada")
-    provider.sync_turn("Hello", "Who are you?", turn_author="two\nlines")
-    assert [author for author, _ in turns(memory)] == ["Ada", "assistant", "user", "assistant"]
-
-
 def test_a_delegated_task_is_a_turn_of_the_session_that_asked(begin: Begin, memory: Memory) -> None:
     begin().on_delegation("Count the files.", "There are 12.", child_session_id="child", other=1)
     assert turns(memory) == [("assistant", "Count the files."), ("subagent", "There are 12.")]
-
-
-@pytest.mark.parametrize(
-    "options", [{"agent_context": "cron"}, {"agent_context": "subagent"}, {"platform": "cron"}]
-)
-def test_cron_jobs_and_subagents_store_nothing(begin: Begin, memory: Memory, options: dict[str, str]) -> None:
-    provider = begin(**options)
-    provider.sync_turn("Where?", "There.")
-    provider.on_delegation("Count.", "12.")
-    provider.on_memory_write("add", "memory", "A fact.")
-    provider.on_session_end([])
-    answer = provider.handle_tool_call("hydramem_remember", {"text": "A fact."})
-    assert "error" in answer
-    assert not memory.memories(limit=10)
-    assert not any(each.entries for each in memory.curated())
 
 
 class Flaky:
@@ -204,8 +190,3 @@ def test_turns_that_wait_are_bounded_and_a_loss_is_told(
     assert caplog.text.count("is lost") == 10
     assert log.flush()
     assert len(turns(memory)) == 100
-
-
-def test_nothing_is_written_into_the_home_folder(begin: Begin, home: Path) -> None:
-    begin().sync_turn("Where?", "There.")
-    assert list(home.iterdir()) == []
