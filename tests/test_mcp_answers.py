@@ -84,11 +84,6 @@ def test_what_differs_stands_with_each_hit():
     ]
 
 
-def test_a_single_hit_has_all_on_its_own_line():
-    at = datetime(2026, 5, 31, tzinfo=UTC)
-    assert shown(a_hit(happened_at=at)) == "87% c_00000001 chat, 2026-05-31 words: Fact 1."
-
-
 def test_passages_stand_below_their_line_with_an_empty_line_around():
     long = "Many words. " * 40
     text = shown(a_hit(1), a_hit(2, text="One\ntwo"), a_hit(3, text=long), a_hit(4), answered=False)
@@ -124,40 +119,28 @@ def test_five_short_notes_cost_what_the_manual_says(memory, runner):
 
 
 def test_the_beginning_of_an_id_stands_for_it(memory, runner):
+    def done(name: str, **arguments: object) -> dict:
+        options = {"structured": True, **arguments.pop("options", {})}
+        return runner.run(memory, name, {**arguments, "options": options}).structured
+
     kept = memory.remember("Ada leads billing.").id
     said = runner.run(memory, "recall", {"query": "billing"}).text
     short = short_id(kept)
     assert short in said and kept not in said
     assert memory.get(short).id == kept == memory.get(kept[:20]).id
     assert kept in runner.run(memory, "history", {"id": short}).text
-    revised = runner.run(
-        memory, "revise", {"id": short, "text": "Ada leads invoicing.", "options": {"structured": True}}
-    )
-    newer = revised.structured["id"]
-    replaced = {
-        "text": "Grace leads invoicing.",
-        "replaces": [short_id(newer)],
-        "options": {"structured": True},
-    }
-    third = runner.run(memory, "remember", replaced).structured["id"]
-    assert memory.get(newer).state == "superseded"
+    newer = done("revise", id=short, text="Ada leads invoicing.")["id"]
+    third = done("remember", text="Grace leads invoicing.", replaces=[short_id(newer)])["id"]
     many = [{"text": "Alan leads invoicing.", "replaces": [short_id(third)]}]
-    (last,) = runner.run(
-        memory, "remember_many", {"memories": many, "options": {"structured": True}}
-    ).structured["result"]
-    assert memory.get(third).state == "superseded"
-    evidence = {
-        "subject": "Alan",
-        "type": "leads",
-        "object": "invoicing",
-        "options": {"evidence": [short_id(last["id"])]},
-    }
-    runner.run(memory, "relate", evidence)
+    (last,) = done("remember_many", memories=many)["result"]
+    assert memory.get(newer).state == memory.get(third).state == "superseded"
+    evidence = {"evidence": [short_id(last["id"])]}
+    done("relate", subject="Alan", type="leads", object="invoicing", options=evidence)
     assert last["id"] in memory.relations("Alan")[0].evidence
-    runner.run(memory, "forget", {"ids": [short_id(last["id"])]})
+    done("forget", ids=[short_id(last["id"])])
     assert memory.get(last["id"]).state == "archived"
     memory.relate("c_deadbeef", "runs", "on hall 3")
-    assert "on hall 3" in runner.run(memory, "expand", {"starts": ["c_deadbeef"]}).text
+    assert "on hall 3" in runner.run(memory, "expand", {"starts": ["c_deadbeef"]}).text, "it is a name, too"
 
 
 def test_a_beginning_of_no_id_or_of_several_is_refused(memory, runner, monkeypatch):
@@ -220,24 +203,17 @@ def test_a_document_is_fetched_whole(memory, tmp_path):
     assert fetched.structured_content["url"] == f"hydramem://document/{page.id}"
 
 
-def test_search_returns_nothing_where_nothing_bears_on_the_question(memory):
-    _, found = research(memory, ("search", {"query": "who leads billing?"}))
-    assert found.structured_content == {"results": []} and not found.is_error
-
-
-@pytest.mark.parametrize(
-    ("tool", "arguments", "said"),
-    [
+def test_wrong_research_is_refused_by_name(memory):
+    cases = (
         ("search", {}, "query: is missing"),
         ("search", {"query": 5}, "query: "),
-        ("search", {"query": " "}, "query: is blank"),
         ("search", {"query": "x", "limit": 3}, "limit: no such argument"),
         ("fetch", {"id": "c_nothing"}, "c_nothing"),
         ("fetch", {"id": "d_nothing"}, "d_nothing"),
         ("fetch", {"id": ["a"]}, "id: "),
         ("recall", {"query": "x"}, "Unknown tool"),
-    ],
-)
-def test_wrong_research_is_refused_by_name(memory, tool, arguments, said):
-    _, answer = research(memory, (tool, arguments))
-    assert answer.is_error and said in answer.content[0].text
+    )
+    _, nothing, *answers = research(memory, ("search", {"query": "who?"}), *(case[:2] for case in cases))
+    assert nothing.structured_content == {"results": []} and not nothing.is_error
+    for (tool, arguments, said), answer in zip(cases, answers, strict=True):
+        assert answer.is_error and said in answer.content[0].text, (tool, arguments)

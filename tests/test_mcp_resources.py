@@ -52,14 +52,32 @@ def test_an_entity_is_read_by_its_name_and_by_its_id(memory):
     strange = memory.entity("TCP/IP? #1 ünï", type="protocol").entity
     assert "TCP/IP? #1 ünï (protocol)" in read(memory, address("entity", strange.name))
 
-
-def test_the_entity_of_exactly_that_name_is_read_and_not_one_that_contains_it(memory):
     for number in range(3):
         memory.remember(f"Ada Lovelace College {number} teaches Ada Lovelace College {number}.")
     memory.entity("Ada Lovelace College", type="school")
-    assert read(memory, "hydramem://entity/Ada%20Lovelace%20College").startswith(
-        "Ada Lovelace College (school)"
+    college = read(memory, "hydramem://entity/Ada%20Lovelace%20College")
+    assert college.startswith("Ada Lovelace College (school)"), "of exactly that name"
+
+
+def test_what_does_not_exist_says_so_whatever_it_is_called(memory):
+    (kept,) = memory.memories()
+    names = (
+        "nothing",
+        "../../etc/passwd",
+        "\x00",
+        " ",
+        "a\nb",
+        "x" * 900,
+        "\ud800",
+        "c_" + "0" * 8,
+        "'; MATCH",
     )
+    for kind in ("document", "entity", "memory", "project"):
+        for name in names:
+            with pytest.raises(NotFoundError):
+                read(memory, f"hydramem://{kind}/{quote(name, safe='', errors='surrogatepass')}")
+    with pytest.raises(NotFoundError):
+        read(memory, address("entity", kept.id))
 
 
 def test_a_project_is_read_as_an_overview(memory):
@@ -71,27 +89,14 @@ def test_a_project_is_read_as_an_overview(memory):
     assert empty == "Project empty: nothing is stored yet."
 
 
-@pytest.mark.parametrize("kind", ["document", "entity", "memory", "project"])
-@pytest.mark.parametrize(
-    "name",
-    ["nothing", "../../etc/passwd", "\x00", " ", "a\nb", "x" * 900, "\ud800", "c_" + "0" * 8, "'; MATCH"],
-)
-def test_what_does_not_exist_says_so_whatever_it_is_called(memory, kind, name):
-    with pytest.raises(NotFoundError):
-        read(memory, f"hydramem://{kind}/{quote(name, safe='', errors='surrogatepass')}")
-
-
-@pytest.mark.parametrize(
-    "uri",
-    [
+def test_what_is_no_address_is_refused():
+    for uri in (
         "", "hydramem://", "hydramem://memory", "hydramem://memory/", "hydramem://nothing/a", "HYDRAMEM://memory/a",
         "hydramem://memory/a/b", "hydramem://memory/a?b=c", "hydramem://memory/a#b", "file:///etc/passwd",
         " hydramem://memory/a", "hydramem://project/" + "%41" * 5000,
-    ],
-)  # fmt: skip
-def test_what_is_no_address_is_refused(uri):
-    with pytest.raises(NotFoundError):
-        parsed_address(uri)
+    ):  # fmt: skip
+        with pytest.raises(NotFoundError):
+            parsed_address(uri)
 
 
 def test_a_name_survives_its_address():
@@ -99,12 +104,7 @@ def test_a_name_survives_its_address():
         assert parsed_address(address("entity", name)) == ("entity", name)
 
 
-def test_a_chunk_is_no_entity(memory):
-    (kept,) = memory.memories()
-    with pytest.raises(NotFoundError):
-        read(memory, address("entity", kept.id))
-
-
+@pytest.mark.costly  # two servers
 def test_resources_are_the_same_over_fastmcp_and_pipes(memory):
     (kept,) = memory.memories()
     asked = [

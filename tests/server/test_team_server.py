@@ -2,16 +2,9 @@
 
 import asyncio
 import json
-import os
 import signal
 import socket
-import subprocess
-import sys
-import time
 from collections.abc import Iterator
-from contextlib import contextmanager
-from dataclasses import dataclass
-from pathlib import Path
 
 import httpx
 import pytest
@@ -19,105 +12,13 @@ from fastmcp import Client
 from mcp import MCPError
 
 from hydramem.sharing.operation_specs import SPECS
-from hydramem.storage.tokens.token_file import TokenFile
-from hydramem.storage.tokens.token_rows import TokenStore, make_token, revoke_token
-
-HEADERS = {"Accept": "application/json, text/event-stream", "Content-Type": "application/json"}
-HELLO = {
-    "jsonrpc": "2.0",
-    "id": 1,
-    "method": "initialize",
-    "params": {
-        "protocolVersion": "2025-06-18",
-        "capabilities": {},
-        "clientInfo": {"name": "test", "version": "1"},
-    },
-}
-SETTINGS = {"HYDRAMEM_STORAGE_GRAPH": "memory", "HYDRAMEM_EMBEDDING_MODEL": "hash"}
-
-
-@dataclass
-class Team:
-    """A server, its tokens by name, and its process."""
-
-    url: str
-    tokens: dict[str, str]
-    store: TokenStore
-    process: subprocess.Popen[bytes]
-
-    def status(self, token: str | None, **headers: str) -> int:
-        return self.post(HELLO, token, **headers).status_code
-
-    def post(self, message: object, token: str | None, **headers: str) -> httpx.Response:
-        bearer = {} if token is None else {"Authorization": f"Bearer {token}"}
-        return httpx.post(self.url, json=message, headers={**HEADERS, **bearer, **headers}, timeout=30)
-
-    def get(self, path: str) -> httpx.Response:
-        return httpx.get(self.url.replace("/mcp", path), timeout=30)
-
-    def call(self, name: str, tool: str, /, **arguments: object) -> tuple[bool, dict, str]:
-        async def work() -> tuple[bool, dict, str]:
-            async with Client(self.url, auth=self.tokens[name]) as client:
-                given = {**arguments, "options": {"structured": True, **arguments.pop("options", {})}}
-                answer = await client.call_tool(tool, given, raise_on_error=False)
-                return answer.is_error, answer.structured_content or {}, answer.content[0].text
-
-        return asyncio.run(work())
-
-    def tools(self, name: str) -> set[str]:
-        async def work() -> set[str]:
-            async with Client(self.url, auth=self.tokens[name]) as client:
-                return {tool.name for tool in await client.list_tools()}
-
-        return asyncio.run(work())
-
-
-@contextmanager
-def serving(
-    folder: Path, *options: str, tokens_in: TokenStore | None = None, **environment: str
-) -> Iterator[Team]:
-    store = tokens_in or TokenFile(folder / "store")
-    made = {
-        "reader": make_token(store, "reader", role="reader", projects=["ours"]),
-        "writer": make_token(store, "writer", role="writer", projects=["ours"]),
-        "gardener": make_token(store, "gardener", role="gardener", projects=["ours"]),
-        "other": make_token(store, "other", role="writer", projects=["theirs"]),
-        "chat": make_token(store, "chat", role="reader", projects=["ours"], tools="chatgpt"),
-        "owner": make_token(store, "owner", role="owner"),
-    }
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        port = free.getsockname()[1]
-    command = [sys.executable, "-m", "hydramem", "--store", str(folder / "store"), "serve"]
-    process = subprocess.Popen(
-        [*command, "--transport", "http", "--port", str(port), "--tools", "all", *options],
-        env={**os.environ, **SETTINGS, **environment},
-        stdout=subprocess.DEVNULL,
-        stderr=subprocess.PIPE,
-        cwd=folder,
-    )
-    tokens = {name: token for name, (_, token) in made.items()}
-    team = Team(f"http://127.0.0.1:{port}/mcp", tokens, store, process)
-    deadline = time.monotonic() + 90
-    while True:
-        try:
-            if team.get("/readyz").status_code == 200:
-                break
-        except httpx.TransportError:
-            pass
-        assert process.poll() is None, process.stderr.read().decode()
-        assert time.monotonic() < deadline
-        time.sleep(0.05)
-    try:
-        yield team
-    finally:
-        process.terminate()
-        process.communicate(timeout=60)
+from hydramem.storage.tokens.token_rows import make_token, revoke_token
+from tests.server.team import HEADERS, HELLO, Team, serving
 
 
 @pytest.fixture(scope="module")
 def team(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Team]:
-    with serving(tmp_path_factory.mktemp("team")) as served:
+    with serving(tmp_path_factory.mktemp("team"), HYDRAMEM_TOKEN="s3cret-for-tests") as served:
         yield served
 
 
@@ -139,7 +40,7 @@ def test_a_role_sees_its_own_tools(team):
     ("name", "tool"), [("reader", "remember"), ("writer", "garden"), ("gardener", "erase")]
 )
 def test_a_tool_that_a_role_lacks_is_not_there(team, name, tool):
-    async def work() -> str:
+    async def said(tool: str) -> str:
         async with Client(team.url, auth=team.tokens[name]) as client:
             try:
                 answer = await client.call_tool(tool, {"text": "x"}, raise_on_error=False)
@@ -148,29 +49,24 @@ def test_a_tool_that_a_role_lacks_is_not_there(team, name, tool):
             assert answer.is_error
             return answer.content[0].text
 
-    lacks, nothing = asyncio.run(work()), asyncio.run(work_unknown(team, name))
+    lacks, nothing = asyncio.run(said(tool)), asyncio.run(said("no_such_tool"))
     assert lacks.replace(tool, "TOOL") == nothing.replace("no_such_tool", "TOOL")
 
 
-async def work_unknown(team: Team, name: str) -> str:
-    async with Client(team.url, auth=team.tokens[name]) as client:
-        try:
-            answer = await client.call_tool("no_such_tool", {"text": "x"}, raise_on_error=False)
-        except MCPError as error:
-            return str(error)
-        return answer.content[0].text
-
-
+@pytest.mark.costly  # many clients over HTTP
 def test_projects_are_walls(team):
     _, ours, _ = team.call("writer", "remember", text="The zanzibar cache lives in hall 3.")
     _, theirs, _ = team.call("other", "remember", text="The quokka vault has the code 4711.")
-    for name in ("reader", "writer", "gardener", "chat"):
-        tool = "search" if name == "chat" else "recall"
-        if name == "chat":
-            _, found, text = asyncio.run(search(team, name, "quokka vault code"))
-        else:
-            _, found, text = team.call(name, tool, query="quokka vault code")
+    for name in ("reader", "writer", "gardener"):
+        _, found, text = team.call(name, "recall", query="quokka vault code")
         assert "4711" not in text and "4711" not in json.dumps(found)
+
+    async def searched() -> str:
+        async with Client(team.url, auth=team.tokens["chat"]) as client:
+            answer = await client.call_tool("search", {"query": "quokka vault code"})
+            return f"{answer.structured_content} {answer.content[0].text}"
+
+    assert "4711" not in asyncio.run(searched())
     assert team.call("reader", "recall", query="zanzibar cache")[1]["hits"][0]["id"] == ours["id"]
     refused = {
         team.call("reader", "get", id=id)[2].replace(id, "ID")
@@ -189,12 +85,7 @@ def test_projects_are_walls(team):
     assert "4711" in team.call("other", "get", id=theirs["id"])[2]
 
 
-async def search(team: Team, name: str, query: str) -> tuple[bool, dict, str]:
-    async with Client(team.url, auth=team.tokens[name]) as client:
-        answer = await client.call_tool("search", {"query": query})
-        return answer.is_error, answer.structured_content, answer.content[0].text
-
-
+@pytest.mark.costly  # many clients over HTTP
 def test_resources_have_the_same_walls(team):
     _, theirs, _ = team.call("other", "remember", text="The wombat vault has the code 8812.")
 
@@ -249,9 +140,11 @@ def test_a_session_has_the_rights_of_the_token_of_each_request(team):
 
 
 def test_host_and_origin_are_checked_beside_the_token(team):
+    assert [team.status(token) for token in (None, "wrong", "s3cret-for-tests")] == [401, 401, 200]
     assert team.status(team.tokens["reader"]) == 200
     assert team.status(team.tokens["reader"], Host="evil.example") == 421
     assert team.status(team.tokens["reader"], Origin="https://evil.example") == 403
+    assert (team.get("/healthz").text, team.get("/readyz").text) == ("ok", "ready"), "nothing of the store"
 
 
 def test_a_revoked_token_is_refused_from_the_next_request_on(team):
@@ -281,6 +174,7 @@ def raw(team: Team, head: bytes) -> bytes:
     return said.split(b"\r\n")[0]
 
 
+@pytest.mark.costly  # the server's own time is that of the last test
 def test_hostile_tokens_are_refused_and_harm_nothing(team):
     good = team.tokens["reader"].encode()
     for value in (
@@ -302,11 +196,6 @@ def test_hostile_tokens_are_refused_and_harm_nothing(team):
         assert raw(team, head).split()[1] in (b"400", b"401"), head
     assert team.status(team.tokens["reader"]) == 200
     assert httpx.post(f"{team.url}?token={good.decode()}", json=HELLO, headers=HEADERS).status_code == 401
-
-
-def test_health_tells_nothing_of_the_store(team):
-    assert (team.get("/healthz").status_code, team.get("/healthz").text) == (200, "ok")
-    assert (team.get("/readyz").status_code, team.get("/readyz").text) == (200, "ready")
 
 
 @pytest.mark.slow

@@ -32,9 +32,7 @@ def test_a_token_has_256_bits_and_is_in_no_file(store, tmp_path):
     assert make_token(store, "bob", role="writer")[1] != token
 
 
-@pytest.mark.parametrize(
-    "wrong", ["", "hm_", "x" * 100_000, "\x00", "\ud800", "hm_\x00\x01", "é" * 40, " ", "Bearer x"]
-)
+@pytest.mark.parametrize("wrong", ["", "hm_", "x" * 100_000, "\ud800", "hm_\x00\x01", "Bearer x"])
 def test_another_text_is_no_token(store, wrong):
     _, token = make_token(store, "ann", role="reader")
     assert good_token(store.rows(), wrong) is None
@@ -59,7 +57,7 @@ def test_a_revoked_or_expired_token_is_not_good(store):
     assert [each.name for each in store.rows()] == ["ann", "ann"]
 
 
-@pytest.mark.parametrize("name", ["", " ", "a b", "-x", "../x", "a" * 65, "a\x00", "token:x", "é"])
+@pytest.mark.parametrize("name", ["", "a b", "-x", "../x", "a" * 65, "a\x00", "token:x", "é"])
 def test_a_name_that_could_be_taken_for_another_is_refused(store, name):
     with pytest.raises(InvalidInputError, match="name"):
         make_token(store, name, role="reader")
@@ -68,27 +66,6 @@ def test_a_name_that_could_be_taken_for_another_is_refused(store, name):
     with pytest.raises(InvalidInputError, match="project"):
         make_token(store, "x", role="reader", projects=["../x"])
     assert store.rows() == ()
-
-
-def test_another_process_sees_a_change_at_once(store, tmp_path):
-    other = TokenFile(tmp_path)
-    assert other.rows() == ()
-    _, token = make_token(store, "ann", role="reader")
-    assert good_token(other.rows(), token) is not None
-    revoke_token(store, "ann")
-    assert good_token(other.rows(), token) is None
-
-
-def test_tokens_made_at_once_are_all_there(tmp_path):
-    def make(number: int) -> None:
-        make_token(TokenFile(tmp_path), f"agent-{number}", role="reader")
-
-    threads = [threading.Thread(target=make, args=(number,)) for number in range(8)]
-    for each in threads:
-        each.start()
-    for each in threads:
-        each.join()
-    assert {row.name for row in TokenFile(tmp_path).rows()} == {f"agent-{number}" for number in range(8)}
 
 
 @pytest.mark.parametrize("content", ["", "{", "[]x", '[{"name": "ann"}]', '[{"role": "root"}]', "\x00"])
@@ -110,13 +87,36 @@ def test_the_environments_token_may_do_everything_that_is_shown(tmp_path):
     assert access is not None
     assert (access.actor, access.role, access.projects) == ("mcp", "owner", ())
     assert access.tools == {"recall", "prime", "get"}
-    assert known.access("s3cret ") is None
+    for wrong in ("", "s3cret ", "S3CRET", "\ud800", "é"):
+        assert known.access(wrong) is None
 
 
-def test_a_token_of_tools_that_are_gone_is_refused(store, tmp_path):
-    _, token = make_token(store, "ann", role="reader", tools="no_such_tool")
+def test_tokens_made_at_once_are_seen_by_all_at_once(store, tmp_path):
+    other, made = TokenFile(tmp_path), list[str]()
+    assert other.rows() == ()
+
+    def make(number: int) -> None:
+        made.append(make_token(TokenFile(tmp_path), f"agent-{number}", role="reader")[1])
+
+    threads = [threading.Thread(target=make, args=(number,)) for number in range(8)]
+    for each in threads:
+        each.start()
+    for each in threads:
+        each.join()
+    assert {row.name for row in other.rows()} == {f"agent-{number}" for number in range(8)}
+    assert all(good_token(other.rows(), token) for token in made)
+    for number in range(8):
+        revoke_token(store, f"agent-{number}")
+    assert not any(good_token(other.rows(), token) for token in made)
+
+
+def test_a_token_is_an_agents_and_is_refused_where_its_tools_are_gone(store):
+    row, token = make_token(store, "ann", role="owner", tools="no_such_tool")
     known = KnownTokens(store=store, environment=None, tools="agent", project="default")
     assert known.access(token) is None
+    assert row.actor == "token:ann" and is_agent(row.actor) and is_agent("mcp")
+    assert surface_of(row.actor) == "mcp", "its name is in no telemetry"
+    assert not is_agent("cli") and not is_agent("view")
 
 
 def test_of_its_projects_the_servers_own_is_the_first(store):
@@ -182,10 +182,3 @@ def test_the_command_says_what_is_wrong(tmp_path, capsys, given, said):
     assert run(["--store", str(tmp_path), "token", "make", "ann", *given]) == 1
     assert said in capsys.readouterr().err
     assert TokenFile(tmp_path).rows() == ()
-
-
-def test_a_token_is_an_agents_and_its_calls_are_mcps(store):
-    row, _ = make_token(store, "ann", role="owner")
-    assert row.actor == "token:ann" and is_agent(row.actor) and is_agent("mcp")
-    assert surface_of(row.actor) == "mcp", "its name is in no telemetry"
-    assert not is_agent("cli") and not is_agent("view")
