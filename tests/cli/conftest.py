@@ -1,25 +1,50 @@
 """Command lines, run in this process where their words matter, as a process where their manners do."""
 
+import itertools
 import json
-import os
 import subprocess
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
+import hydramem
 from hydramem.cli.main import run
+from tests.engines import DISK_ENGINE
 
-ENGINE = os.environ.get("HYDRAMEM_TEST_ENGINE", "ladybug")
+SETTINGS = {"HYDRAMEM_STORAGE_GRAPH": DISK_ENGINE, "HYDRAMEM_EMBEDDING_MODEL": "hash"}
+"""On disk: each command opens the store of the one before."""
+_numbers = itertools.count()
 
 
 @pytest.fixture(autouse=True)
 def store(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    for name, value in (("HYDRAMEM_STORAGE_GRAPH", ENGINE), ("HYDRAMEM_EMBEDDING_MODEL", "hash")):
+    for name, value in SETTINGS.items():
         monkeypatch.setenv(name, value)
     monkeypatch.setenv("HYDRAMEM_HOME", str(tmp_path / "store"))
     monkeypatch.chdir(tmp_path)
     return tmp_path / "store"
+
+
+@pytest.fixture(scope="module")
+def open_store(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+    with pytest.MonkeyPatch.context() as patch:
+        for name, value in SETTINGS.items():
+            patch.setenv(name, value)
+        with hydramem.connect(tmp_path_factory.mktemp("open") / "store") as memory:
+            memory.remember("Loaded once.", project="first")
+            yield memory.folder
+
+
+@pytest.fixture
+def own_project(open_store: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Have commands use a store that is open in this process, in a project of the test's own."""
+    monkeypatch.setenv("HYDRAMEM_HOME", str(open_store))
+    monkeypatch.setenv("HYDRAMEM_PROJECT", f"project{next(_numbers)}")
+
+
+in_own_project = pytest.mark.usefixtures("own_project")
 
 
 class Shell:
@@ -47,6 +72,26 @@ class Shell:
 @pytest.fixture
 def shell(capsys: pytest.CaptureFixture[str]) -> Shell:
     return Shell(capsys)
+
+
+_AND_MODULES = """
+import sys
+from hydramem.cli.main import main
+try:
+    main()
+except SystemExit as end:
+    code = end.code
+print(*sys.modules, file=sys.stderr)
+sys.exit(code)
+"""
+
+
+def loads(*words: str) -> tuple[subprocess.CompletedProcess[str], set[str]]:
+    """Run a command in a process; return also the modules that it has loaded."""
+    told = subprocess.run(
+        [sys.executable, "-c", _AND_MODULES, *words], capture_output=True, text=True, timeout=60
+    )
+    return told, set(told.stderr.splitlines()[-1].split())
 
 
 def process(*words: str, **options: object) -> subprocess.CompletedProcess[str]:

@@ -2,13 +2,12 @@
 
 import json
 import shlex
-import subprocess
-import sys
 
 import pytest
 
 import hydramem
 from hydramem.cli.main import run
+from tests.cli.conftest import loads
 from tests.owner_process import owner
 
 _READS = (
@@ -57,29 +56,16 @@ def test_commands_print_the_same_beside_an_owner(shell, store):
     assert "moved Billing to MySQL" in str(beside[_READS[0]])
 
 
-@pytest.mark.parametrize("words", ["recall billing", "recall billing --json", "remember 'Ada likes tea.'"])
+@pytest.mark.parametrize("words", ["recall billing", "remember 'Ada likes tea.'"])
 @pytest.mark.slow
 def test_a_command_beside_an_owner_is_light(words, shell, store):
     shell.ok("remember", "Ada Lovelace moved Billing to MySQL.")
-    code = (
-        "import sys; from hydramem.cli.main import main\n"
-        "try: main()\n"
-        "except SystemExit as end: assert not end.code\n"
-        "print(*sys.modules, file=sys.stderr)\n"
-        "print(open('/proc/self/status').read() if sys.platform == 'linux' else '', file=sys.stderr)\n"
-    )
     with owner(store):
-        told = subprocess.run(
-            [sys.executable, "-c", code, *shlex.split(words)], capture_output=True, text=True, timeout=60
-        )
-    assert told.returncode == 0, told.stderr
-    assert told.stdout
-    loaded = told.stderr.split()
+        told, loaded = loads(*shlex.split(words))
+    assert told.returncode == 0 and told.stdout, told.stderr
     heavy = {"numpy", "pyarrow", "pydantic", "lancedb", "fastmcp", "yaml", "onnxruntime"}
     parts = {"hydramem.operations", "hydramem.memory_api", "hydramem.core.config"}
-    assert (heavy | parts) & set(loaded) == set()
-    if sys.platform == "linux":
-        assert int(loaded[loaded.index("VmHWM:") + 1]) < 60_000, "kilobytes at most"
+    assert (heavy | parts) & loaded == set()
 
 
 @pytest.mark.slow

@@ -17,32 +17,16 @@ from hydramem.cli.table_commands import command_name
 from hydramem.cli.terminal import plain
 from hydramem.core.settings.config_loading import load_config
 from hydramem.operations import OPERATIONS
-from tests.cli.conftest import ENGINE, Shell, process
-
-BESIDE = {
-    "completion",
-    "token",
-    "config",
-    "demo",
-    "hook",
-    "init",
-    "plugin",
-    "serve",
-    "ps",
-    "stop",
-    "models",
-    "install",
-    "uninstall",
-    "skills",
-    "view",
-}
+from tests.cli.conftest import Shell, in_own_project, loads, process
+from tests.engines import DISK_ENGINE
 
 
-def test_there_is_a_command_for_every_row_and_a_few_beside():
+def test_there_is_a_command_for_every_row_and_some_beside():
     commands = {name for name in build() if not name.startswith("-")}
-    assert commands == {command_name(operation.name) for operation in OPERATIONS} | BESIDE
+    assert commands > {command_name(operation.name) for operation in OPERATIONS}
 
 
+@pytest.mark.costly  # a page for each operation
 def test_every_command_explains_itself_and_its_arguments(shell):
     for operation in OPERATIONS:
         told = shell.ok(command_name(operation.name), "--help")
@@ -54,6 +38,7 @@ def test_every_command_explains_itself_and_its_arguments(shell):
         assert "--store" in told
 
 
+@in_own_project
 def test_remember_recall_get_forget_revive(shell):
     kept = shell.json("remember", "Ada Lovelace moved Billing to MySQL.", "--source", "chat")
     found = shell.ok("recall", "which database does billing use?", "--limit", "3")
@@ -67,6 +52,7 @@ def test_remember_recall_get_forget_revive(shell):
     assert shell.json("recall", "billing")["hits"][0]["id"] == kept["id"]
 
 
+@in_own_project
 def test_remember_shows_what_is_near_and_how_to_replace_it(shell):
     old = shell.json("remember", "The office is in Room 9.")
     told = shell.ok("remember", "The office is in Room 12.")
@@ -83,6 +69,7 @@ def test_options_of_every_command_stand_before_or_after_it(shell, tmp_path):
     assert not (tmp_path / "store").exists()
 
 
+@in_own_project
 def test_weights_of_the_arms_are_names_and_numbers(shell):
     shell.json("remember", "Ada Lovelace moved Billing to MySQL.")
     (hit,) = shell.json("recall", "billing MySQL", "--arms", "vector=0, text=1,graph=0")["hits"]
@@ -91,23 +78,19 @@ def test_weights_of_the_arms_are_names_and_numbers(shell):
         assert named in shell.wrong("recall", "billing", "--arms", given)
 
 
+@in_own_project
 def test_lists_are_tables_of_tabs_in_a_pipe(shell):
     shell.ok("remember", "First line.\nSecond\tline.")
     header, row = shell.ok("memories").splitlines()
     assert header.split("\t") == ["id", "kind", "layer", "happened_at", "source", "text"]
     assert row.split("\t")[-1] == "First line. Second line."
+    several = ("--categories", "a", "--categories", "b")
+    shell.ok("remember", *several, "--source", "chat", "--", "--limit is an option")
+    found = shell.json("memories", "--kinds", "note", "--kinds", "fact")
+    assert [row["categories"] for row in found if row["text"] == "--limit is an option"] == [["a", "b"]]
 
 
-def test_several_values_of_one_option(shell):
-    shell.ok("remember", "A note.", "--categories", "a", "--categories", "b")
-    assert shell.json("memories", "--kinds", "note", "--kinds", "fact")[0]["categories"] == ["a", "b"]
-
-
-def test_text_that_looks_like_an_option_comes_after_two_dashes(shell):
-    shell.ok("remember", "--source", "chat", "--", "--limit is an option")
-    assert shell.json("memories")[0]["text"] == "--limit is an option"
-
-
+@in_own_project
 def test_ingest_extracted_takes_json_or_a_file_of_it(shell, tmp_path):
     chunks = [{"text": "Grace Hopper wrote the Flow Compiler."}]
     relations = [{"subject": "Grace Hopper", "type": "wrote", "object": "Flow Compiler"}]
@@ -115,23 +98,14 @@ def test_ingest_extracted_takes_json_or_a_file_of_it(shell, tmp_path):
     done = shell.json("ingest-extracted", "mail:1", "@chunks.json", "--relations", json.dumps(relations))
     assert (done["chunks"], done["relations"]) == (1, 1)
     assert "-[wrote]->" in shell.ok("path", "Grace Hopper", "Flow Compiler")
-
-
-@pytest.mark.parametrize(
-    "given", ["{", "[{}]", '[{"text": 5}]', '[{"text": "x", "nope": 1}]', "@absent.json", "@."]
-)
-def test_structured_text_that_is_wrong_is_said(shell, given):
-    told = shell.wrong("ingest-extracted", "mail:1", given)
-    assert told.startswith(("hydramem: chunks", "hydramem: @"))
-    assert len(told.splitlines()) == 1
-
-
-def test_no_way_between_two_things_is_an_answer(shell):
     shell.ok("remember", "Ada Lovelace likes tea.")
-    shell.ok("remember", "Grace Hopper likes ships.")
     assert "no path from" in shell.ok("path", "Ada Lovelace", "Grace Hopper")
+    for given in ("{", "[{}]", '[{"text": 5}]', "@absent.json", "@."):
+        told = shell.wrong("ingest-extracted", "mail:1", given)
+        assert told.startswith(("hydramem: chunks", "hydramem: @")) and len(told.splitlines()) == 1
 
 
+@in_own_project
 def test_a_curated_file_reads_as_one(shell):
     shell.ok("curate", "user", '[{"action": "add", "content": "Prefers [red]short[/] answers."}]')
     told = shell.ok("curated").splitlines()
@@ -141,6 +115,7 @@ def test_a_curated_file_reads_as_one(shell):
     assert shell.json("curated", "user")[0]["entries"] == ["Prefers [red]short[/] answers."]
 
 
+@in_own_project
 def test_a_session_and_what_happened_from_a_shell(shell):
     turns = (
         '[{"author": "user", "text": "Which key?"}, {"author": "assistant", "text": "<think>x</think>Blue."}]'
@@ -154,7 +129,12 @@ def test_a_session_and_what_happened_from_a_shell(shell):
     assert "Atlas is in hall 3." in shell.ok("prime")
 
 
-def test_errors_are_one_line_and_a_code(shell):
+@in_own_project
+def test_errors_are_one_line_and_a_code(shell, tmp_path):
+    assert "no memory here" in shell.wrong("--store", "typo", "recall", "x")
+    assert not (tmp_path / "typo").exists(), "a mistyped store is not made"
+    (tmp_path / "my.yml").write_text("search: {candidate: 3}")
+    assert "search.candidate: no such key" in shell.wrong("--config", "my.yml", "remember", "x")
     shell.ok("remember", "A note.")
     for words in (["get", "c_none"], ["recall", " "], ["recall", "x", "--limit", "0"], ["ingest", "absent"],
                   ["--project", "../x", "stats"], ["recall", "x", "--as-of", "someday"]):  # fmt: skip
@@ -170,28 +150,20 @@ def test_misuse_is_code_2(shell):
     assert "Traceback" not in shell.capsys.readouterr().err
 
 
-def test_a_mistyped_store_is_not_made(shell, tmp_path):
-    assert "no memory here" in shell.wrong("--store", "typo", "recall", "x")
-    assert not (tmp_path / "typo").exists()
-
-
-def test_a_wrong_setting_names_its_path(shell, tmp_path):
-    (tmp_path / "my.yml").write_text("search: {candidate: 3}")
-    assert "search.candidate: no such key" in shell.wrong("--config", "my.yml", "remember", "x")
-
-
 def test_init_writes_every_setting_once(shell, store):
     assert str(store) in shell.ok("init")
     assert load_config(store / "config.yml", environment={}) == load_config(environment={})
     assert "exists" in shell.wrong("init")
 
 
+@pytest.mark.engine
 def test_stats_and_doctor_are_readable(shell):
     shell.ok("remember", "A note.")
-    assert f"engine {ENGINE}" in shell.ok("stats")
+    assert f"engine {DISK_ENGINE}" in shell.ok("stats")
     assert "The memory is whole" in shell.ok("doctor")
 
 
+@pytest.mark.costly  # each command opens the store, and one does all that is left
 def test_what_is_left_for_later_is_listed_and_done(shell):
     assert "pending: embed, consolidate, link" in shell.ok("remember", "Ada leads billing.", "--no-wait")
     assert "billing" in shell.ok("recall", "who leads billing?")
@@ -206,6 +178,7 @@ def test_models_lists_the_carried_one(shell):
     assert "hydramem: " in shell.wrong("models", "get", "no such model")
 
 
+@in_own_project
 def test_stored_text_cannot_steer_a_terminal(shell):
     shell.ok("remember", "red \x1b[31malert\x1b[0m [bold]not markup[/bold] \x9b2J")
     for told in (shell.ok("recall", "alert"), shell.ok("memories")):
@@ -225,69 +198,33 @@ def test_the_first_page_of_help_begins_with_everyday_commands(shell):
     assert sorted(commands) == sorted(name for name in build() if not name.startswith("-"))
 
 
-def test_help_and_version_do_not_load_what_they_do_not_need():
-    heavy = "lancedb ladybug kuzu pyarrow scipy fastembed onnxruntime fastmcp httpx tiktoken"
-    code = (
-        "import sys; from hydramem.cli.main import run; run(['--help']); run(['--version']);"
-        f"print({{name.split('.')[0] for name in sys.modules}} & set({heavy!r}.split()))"
-    )
-    told = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60)
-    assert told.stdout.splitlines()[-1] == "set()"
-
-
-def test_recall_does_not_load_what_it_does_not_need(tmp_path, monkeypatch):
+@pytest.mark.costly  # a process with the real model
+def test_recall_does_not_load_what_it_does_not_need(shell, monkeypatch):
     monkeypatch.setenv("HYDRAMEM_EMBEDDING_MODEL", "minilm")
-    heavy = {
-        *("fastembed", "huggingface_hub", "requests", "httpx", "urllib3", "pandas", "sklearn", "scipy"),
-        *("torch", "fastmcp", "selectolax", "markdown_it", "charset_normalizer", "spacy", "dateparser"),
-        *(
-            "hydramem.garden",
-            "hydramem.ingest.documents",
-            "hydramem.ingest.memories",
-            "hydramem.search.overview",
-        ),
-        *("hydramem.ingest.knowledge", "hydramem.verification.verify", "hydramem.search.deep_recall"),
-        "ladybug" if ENGINE == "kuzu" else "kuzu",
-    }
-    code = (
-        "import sys; from hydramem.cli.main import main\n"
-        "try: main()\n"
-        "except SystemExit as end: assert not end.code\n"
-        "print(*sys.modules, file=sys.stderr)\n"
-    )
-    store = ("--store", str(tmp_path / "store"))
-    process("remember", "Ada keeps the billing rows in MySQL.", *store)
-    process("drain", *store)  # pending jobs load what they do
-    told = subprocess.run(
-        [sys.executable, "-c", code, "recall", "billing rows", *store],
-        capture_output=True,
-        text=True,
-        timeout=60,
-    )
+    shell.ok("remember", "Ada keeps the billing rows in MySQL.")
+    shell.ok("drain")  # pending jobs load what they do
+    told, loaded = loads("recall", "billing rows")
     assert "Ada keeps the billing rows" in told.stdout
-    loaded = set(told.stderr.splitlines()[-1].split())
     assert {"lancedb", "onnxruntime", "hydramem.search.recall"} <= loaded
-    assert heavy & loaded == set()
+    heavy = (
+        "fastembed huggingface_hub requests httpx urllib3 pandas sklearn scipy torch fastmcp selectolax "
+        "markdown_it charset_normalizer spacy dateparser hydramem.garden hydramem.ingest.documents "
+        "hydramem.ingest.memories hydramem.ingest.knowledge hydramem.search.overview "
+        "hydramem.search.deep_recall hydramem.verification.verify"
+    )
+    assert {*heavy.split(), "ladybug" if DISK_ENGINE == "kuzu" else "kuzu"} & loaded == set()
 
 
-@pytest.mark.parametrize("words", ["recall billing", "forget c_1", "memories --json", "garden --plan"])
+@pytest.mark.parametrize("words", ["--help", "recall billing", "garden --plan"])
 def test_until_it_opens_the_store_a_command_loads_little(words):
-    # A missing store is refused where everything is ready to connect.
-    code = (
-        "import sys; from hydramem.cli.main import main\n"
-        "try: main()\n"
-        "except SystemExit as end: assert end.code == 1\n"
-        "print(*sys.modules)\n"
-    )
-    told = subprocess.run(
-        [sys.executable, "-c", code, *words.split()], capture_output=True, text=True, timeout=60
-    )
-    assert "no memory here yet" in told.stderr
-    loaded = set(told.stdout.split())
-    heavy = {"numpy", "pyarrow", "pydantic", "lancedb", "fastmcp", "rich", "yaml"}
-    parts = {"hydramem.operations", "hydramem.memory_api", "hydramem.core.config"}
-    assert "hydramem.sharing.connect" in loaded
-    assert (heavy | parts) & loaded == set()
+    told, loaded = loads(*words.split())
+    heavy = {"numpy", "pyarrow", "lancedb", "fastmcp", "onnxruntime", "httpx"}
+    if words != "--help":  # a missing store is refused where everything is ready to connect
+        assert "no memory here yet" in told.stderr
+        assert "hydramem.sharing.connect" in loaded
+        heavy |= {"pydantic", "rich", "yaml"}
+        heavy |= {"hydramem.operations", "hydramem.memory_api", "hydramem.core.config"}
+    assert heavy & loaded == set()
 
 
 @pytest.mark.parametrize(
@@ -301,7 +238,6 @@ def test_until_it_opens_the_store_a_command_loads_little(words):
         ("recal recall", None),
         ("--help recall", None),
         ("--store", None),
-        ("--json", None),
     ],
 )
 def test_the_operation_of_a_command_line_is_known_before_the_commands_are_built(line, name):
@@ -330,16 +266,16 @@ def test_python_m_hydramem_and_a_reader_that_leaves():
 def test_interrupt_is_130_and_keeps_what_is_stored(tmp_path):
     docs = tmp_path / "docs"
     docs.mkdir()
-    for number in range(400):
+    for number in range(200):
         (docs / f"{number:03}.md").write_text(
             f"# Page {number}\n\n" + f"Ada Lovelace wrote page {number}. " * 200
         )
     child = subprocess.Popen(
         [sys.executable, "-m", "hydramem", "ingest", str(docs)], stderr=subprocess.PIPE, text=True
     )
-    while not (tmp_path / "store" / "graph").exists() and child.poll() is None:
+    stored = tmp_path / "store" / "vectors"
+    while not list(stored.rglob("*.lance")) and child.poll() is None:
         time.sleep(0.02)
-    time.sleep(0.5)
     child.send_signal(signal.SIGINT)
     _, err = child.communicate(timeout=60)
     assert child.returncode == 130, err
@@ -402,6 +338,7 @@ def test_the_demo_answers_and_leaves_a_store(shell, tmp_path):
     assert way["found"]
 
 
+@in_own_project
 def test_relate_history_conflicts_unrelate(shell):
     first = shell.json("relate", "Ada", "works_for", "Acme", "--valid-from", "2019", "--reason", "her card")
     second = shell.json("relate", "Ada", "works_for", "Beta", "--valid-from", "2024-05")
@@ -422,6 +359,7 @@ def test_relate_history_conflicts_unrelate(shell):
     assert "no such relation" in shell.wrong("unrelate", "Ada", "knows", "Beta")
 
 
+@pytest.mark.costly  # two stores
 def test_a_dump_covers_all_projects_or_the_one_that_is_named(shell, tmp_path):
     shell.ok("remember", "The parrot is called Ivan.", "--project", "birds")
     shell.ok("remember", "The wombat is called Ada.")
@@ -455,6 +393,7 @@ def test_a_night_with_a_phase_that_failed_fails(
     assert "failed" in shell.ok("garden", "--status")
 
 
+@in_own_project
 def test_erase_asks_and_a_script_says_yes(shell, monkeypatch):
     kept = shell.json("remember", "Bob runs billing.")["id"]
     gone = shell.json("remember", "Ada keeps the vermilion ledger.")["id"]
@@ -470,6 +409,7 @@ def test_erase_asks_and_a_script_says_yes(shell, monkeypatch):
     assert [row["id"] for row in shell.json("memories")] == [kept]
 
 
+@in_own_project
 def test_a_hit_names_what_says_the_same_in_other_words(shell: Shell) -> None:
     told = (
         "The greenhouse of Anneke gets its water at six in the morning, except on Sundays.",

@@ -9,6 +9,7 @@ import pytest
 from hydramem.cli.main import run
 
 
+@pytest.mark.costly  # all commands are built, and written for a shell
 @pytest.mark.skipif(shutil.which("bash") is None, reason="bash is not installed here")
 def test_bash_completes_commands_and_options(capsys: pytest.CaptureFixture[str]) -> None:
     assert run(("completion", "bash")) == 0
@@ -24,6 +25,7 @@ def test_bash_completes_commands_and_options(capsys: pytest.CaptureFixture[str])
     assert done.stdout.split() == ["recall", "recalled", "--limit"]
 
 
+@pytest.mark.costly  # all commands are built, and written for a shell
 def test_it_is_installed_for_a_shell(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -5,6 +5,7 @@ import json
 import pytest
 
 from hydramem.cli.main import with_own_scope
+from tests.cli.conftest import in_own_project
 
 
 @pytest.fixture(autouse=True)
@@ -34,6 +35,7 @@ def test_the_project_of_the_memory_and_the_files_of_the_project(shell, home, tmp
     assert not home.exists()
 
 
+@in_own_project
 def test_the_variable_names_the_project_of_the_memory(shell, monkeypatch):
     monkeypatch.setenv("HYDRAMEM_PROJECT", "work")
     shell.ok("remember", "The ferry leaves at nine.")
@@ -85,7 +87,6 @@ def test_a_folder_that_a_host_loads_as_a_plugin(shell, tmp_path, host, manifest)
         (("init", "--remove"), "--host"),
         (("init", "--host", "cursor", "--project", "--user"), "exclude"),
         (("install", "cursor"), "init --host cursor"),
-        (("plugin", "codex", "made"), "none of claude-code, gemini"),
         (("skills", "install", "--target", "emacs"), "none of claude"),
         (("skills", "install", "--target", "hermes", "--project"), "no files of a project"),
     ],
@@ -100,7 +101,6 @@ def test_what_is_wrong_is_said(shell, words, said):
         ("install codex --project", "install codex --in-project"),
         ("--project work install codex --project", "--project work install codex --in-project"),
         ("--json skills install --project", "--json skills install --in-project"),
-        ("init --host=cursor --project", "init --host=cursor --in-project"),
         ("init --project work", "init --project work"),
         ("recall install --project work", "recall install --project work"),
     ],

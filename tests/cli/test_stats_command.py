@@ -4,10 +4,9 @@ import csv
 import json
 from pathlib import Path
 
-import pytest
-
 from hydramem.cli.commands.stats_command import as_text
 from hydramem.core.results.telemetry_results import NightDay, OperationUse, TelemetryReport
+from tests.cli.conftest import in_own_project
 
 REPORT = TelemetryReport(
     since="2026-11-17",
@@ -41,10 +40,7 @@ def test_markdown_has_a_table_for_each_list() -> None:
     assert "| 2026-11-22 | recall | 3 |" in text
 
 
-def test_json_is_the_report() -> None:
-    assert json.loads(as_text(REPORT, "json"))["nights"][0]["effects"] == {"merge": 2}
-
-
+@in_own_project
 def test_the_command_shows_and_exports_the_last_days(shell, tmp_path: Path) -> None:
     shell.ok("remember", "Ada leads billing.")
     shell.ok("recall", "who leads billing?")
@@ -58,15 +54,12 @@ def test_the_command_shows_and_exports_the_last_days(shell, tmp_path: Path) -> N
     assert shell.ok("stats", "--days", "7", "--export", "csv").startswith("table,day,of,measure,value\n")
 
 
-@pytest.mark.parametrize(
-    ("options", "said", "code"),
-    [
+@in_own_project
+def test_what_does_not_go_together_is_refused(shell) -> None:
+    for options, said, code in (
         (["--export", "csv"], "--days", 1),
         (["--days", "7", "--out", "x"], "--export", 1),
         (["--days", "0"], "days", 1),
         (["--days", "7", "--export", "xml"], "xml", 2),
-    ],
-)
-def test_what_does_not_go_together_is_refused(shell, options: list[str], said: str, code: int) -> None:
-    shell.ok("remember", "Ada leads billing.")
-    assert said in shell.wrong("stats", *options, code=code)
+    ):
+        assert said in shell.wrong("stats", *options, code=code)
