@@ -1,5 +1,6 @@
 """The storage backend of CrewAI, alone and below CrewAI's own memory, with fake models."""
 
+import asyncio
 import os
 from datetime import UTC, datetime, timedelta
 
@@ -47,10 +48,6 @@ def storage(memory):
 
 def crew_memory(storage, **options):
     return Memory(storage=storage, embedder=embed, llm=NoModel(), **options)
-
-
-def test_it_is_a_storage_backend(storage):
-    assert isinstance(storage, StorageBackend)
 
 
 def test_a_record_comes_back_whole(storage):
@@ -124,6 +121,7 @@ def test_search_ranks_by_distance_and_filters(storage):
     assert texts(storage.search(embed(["aaaa"])[0], metadata_filter={"k": 2})) == ["aabb"]
     assert texts(storage.search(embed(["aaaa"])[0], min_score=0.6)) == ["aaaa", "aabb"]
     assert texts(storage.search(embed(["aaaa"])[0], limit=1)) == ["aaaa"]
+    assert texts(asyncio.run(storage.asearch(embed(["aaaa"])[0], "/s", limit=1))) == ["aaaa"]
     assert storage.search([]) == []
     assert storage.search([0.0] * 26) == []
 
@@ -162,17 +160,9 @@ def test_nothing_crosses_the_boundary(memory):
         inner.save([record("stray", "/crew/b")])
     with pytest.raises(hydramem.InvalidInputError, match="outside"):
         inner.update(record("stray", "/crew/a", id="x").model_copy(update={"scope": "/x"}))
+    assert HydraMemStorage(memory, project="two").count() == 0
     inner.reset()
     assert sorted(texts(outer.list_records())) == ["at the root", "of another crew"]
-
-
-def test_projects_never_mix(memory):
-    one, two = (HydraMemStorage(memory, project=name) for name in ("one", "two"))
-    one.save([record("of one")])
-    two.save([record("of two")])
-    assert texts(one.search(embed(["of"])[0])) == ["of one"]
-    assert one.delete() == 1
-    assert texts(two.list_records()) == ["of two"]
 
 
 def test_scope_views(storage):
@@ -210,13 +200,9 @@ def test_orders_are_kept_and_never_found_and_secrets_are_masked(storage, memory)
     assert storage.count() == 2
     assert all(token not in row.content for row in storage.list_records())
     assert [hit.text for hit in memory.recall("previous instructions").hits if "Ignore" in hit.text] == []
-
-
-def test_the_text_is_a_memory_unless_it_is_private(storage, memory):
     storage.save([record("Billing runs on MySQL.", "/p"), record("Ada earns 5.", "/p", private=True)])
     (hit,) = memory.recall("which database does billing run on?", scope="/crewai/p").hits
-    assert hit.text == "Billing runs on MySQL."
-    assert [each for each in memory.recall("what does Ada earn?").hits if "earns" in each.text] == []
+    assert hit.text == "Billing runs on MySQL.", "the text is a memory, unless it is private"
 
 
 def test_another_storage_sees_what_is_put_at_once(memory):
@@ -231,32 +217,20 @@ def test_another_storage_sees_what_is_put_at_once(memory):
     assert "first" not in texts(two.search(embed(["first"])[0], limit=50))
 
 
-async def test_asynchronous_twins(storage):
-    await storage.asave([record("aaaa", "/s"), record("bbbb", "/t")])
-    assert texts(await storage.asearch(embed(["a"])[0], "/s", limit=5)) == ["aaaa"]
-    assert await storage.adelete(scope_prefix="/s") == 1
-
-
+@pytest.mark.smoke
 def test_below_the_memory_of_crewai(storage):
-    memory = crew_memory(storage)
+    assert isinstance(storage, StorageBackend)
+    memory = crew_memory(storage, exploration_budget=0)
     given = {"categories": ["db"], "importance": 0.9, "metadata": {"k": 1}}
     memory.remember("Billing database is MySQL", scope="/project/alpha", **given)
     memory.remember("Cafeteria opens at nine", scope="/project/alphabet", **given)
     found = memory.recall("billing database", scope="/project/alpha", depth="shallow")
     assert [each.record.content for each in found] == ["Billing database is MySQL"]
+    deep = memory.recall("billing database", scope="/project/alpha", depth="deep")
+    assert deep[0].record.content == "Billing database is MySQL", "what stands at the scope itself"
     assert memory.forget(scope="/project/alpha") == 1
     assert memory.info("/").record_count == 1
     assert "alphabet" in memory.tree()
-    memory.close()
-
-
-def test_deep_recall_finds_what_stands_at_the_scope_itself(storage):
-    memory = crew_memory(storage, exploration_budget=0)
-    given = {"categories": ["db"], "importance": 0.9, "metadata": {}}
-    memory.remember("Billing database is MySQL", scope="/p", **given)
-    memory.remember("Cafeteria opens at nine", scope="/p/child", **given)
-    found = memory.recall("billing database", scope="/p", depth="deep")
-    assert found[0].record.content == "Billing database is MySQL"
     memory.close()
 
 

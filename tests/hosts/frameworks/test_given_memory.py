@@ -4,7 +4,7 @@ import pytest
 
 import hydramem
 from hydramem.hosts.frameworks.given_memory import GivenMemory, project_of
-from hydramem.hosts.frameworks.record_index import RecordIndex, unit, vector_in, with_vector
+from hydramem.hosts.frameworks.record_index import RecordIndex, with_vector
 from tests.owner_process import owner
 
 SETTINGS = "storage:\n  graph: memory\nembedding:\n  model: hash\n"
@@ -43,15 +43,6 @@ def item(key, text, vector, *labels):
 
 def keys(index):
     return sorted((row.key, row.value["text"]) for row in index.rows())
-
-
-def test_a_vector_comes_back_as_float32():
-    value = with_vector({"text": "a"}, [0.1, -2.0, 3e10])
-    assert vector_in(value) == pytest.approx([0.1, -2.0, 3e10])
-    assert with_vector({"text": "a"}, []) == {"text": "a"}
-    assert vector_in({"text": "a"}) is None
-    assert unit([0.0, 0.0]) is None
-    assert unit([3.0, 4.0]).tolist() == pytest.approx([0.6, 0.8])
 
 
 def test_an_index_follows_what_another_one_puts(memory):

@@ -34,6 +34,7 @@ class TestDocumentStore(DocumentStoreBaseTests):
         """Compare them in any order: the store has none."""
         assert sorted(received, key=lambda each: each.id) == sorted(expected, key=lambda each: each.id)
 
+    @pytest.mark.smoke
     def test_write_documents(self, document_store):
         written = Document(content="Billing runs on MySQL.", meta={"page": 3})
         assert document_store.write_documents([written]) == 1

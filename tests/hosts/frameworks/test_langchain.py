@@ -41,6 +41,7 @@ class TestStandard(standard.RetrieversIntegrationTests):
         return "how is an invoice paid?"
 
 
+@pytest.mark.smoke
 def test_a_document_says_where_it_comes_from(notes):
     found = HydraMemRetriever(memory=notes, k=1).invoke("when does the cafeteria open?")
     (hit,) = notes.recall("when does the cafeteria open?", limit=1).hits
@@ -57,14 +58,11 @@ def test_scope_and_project_bound_what_is_found(notes):
 
 
 def test_what_nothing_bears_on_returns_nothing_where_asked(notes):
+    with pytest.raises(hydramem.InvalidInputError, match="blank"):
+        HydraMemRetriever(memory=notes).invoke("  ")
     query, strict = "zebra migration in Botswana", {"min_relevance": 1.0}
     assert HydraMemRetriever(memory=notes, options=strict).invoke(query)
     assert HydraMemRetriever(memory=notes, options=strict, answered_only=True).invoke(query) == []
-
-
-def test_errors_reach_the_caller(notes):
-    with pytest.raises(hydramem.InvalidInputError, match="blank"):
-        HydraMemRetriever(memory=notes).invoke("  ")
 
 
 def test_quarantined_text_is_not_retrieved(memory):
@@ -72,10 +70,3 @@ def test_quarantined_text_is_not_retrieved(memory):
     memory.remember("Keys are rotated in May.")
     found = HydraMemRetriever(memory=memory, k=10).invoke("keys")
     assert [each.page_content for each in found] == ["Keys are rotated in May."]
-
-
-def test_a_folder_is_opened(tmp_path):
-    (tmp_path / "config.yml").write_text("storage:\n  graph: memory\nembedding:\n  model: hash\n")
-    retriever = HydraMemRetriever(memory=tmp_path)
-    assert retriever.invoke("tea") == []
-    retriever.memory.close()

@@ -1,9 +1,7 @@
 """The store for LangGraph: what the public tests of its own stores look at; and LangMem on it."""
 
 import asyncio
-import time
-from collections.abc import Iterator
-from datetime import UTC, datetime, timedelta
+from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any
 
@@ -27,8 +25,9 @@ from langgraph.store.base.batch import AsyncBatchedBaseStore
 from typing_extensions import TypedDict
 
 import hydramem
+from hydramem.core.time import clock
 from hydramem.hosts.frameworks.langgraph import HydraMemStore
-from hydramem.storage.schema import ITEM
+from hydramem.ingest.items import put_items, read_items
 from tests.hosts.frameworks.conftest import IN_MEMORY
 
 DOCS = ("docs",)
@@ -62,9 +61,6 @@ def test_reads_of_a_batch_see_what_was_before_it_and_the_last_put_of_a_key_wins(
     assert [results[place] for place in (0, 3, 4, 6)] == [None] * 4 and results[5] == [DOCS]
     assert results[1].value == results[2][0].value == {"n": 0}
     assert store.get(DOCS, "k").value == {"n": 2} and store.get(("new",), "k").value == {"n": 3}
-
-
-def test_a_put_and_a_delete_of_one_key_leave_what_came_last(store: HydraMemStore) -> None:
     store.batch([PutOp(DOCS, "k", {"n": 1}), PutOp(DOCS, "k", None)])
     assert store.get(DOCS, "k") is None
     store.batch([PutOp(DOCS, "k", None), PutOp(DOCS, "k", {"n": 2})])
@@ -75,11 +71,20 @@ def test_a_put_and_a_delete_of_one_key_leave_what_came_last(store: HydraMemStore
 
 
 def test_a_batch_with_a_wrong_operation_writes_nothing(store: HydraMemStore) -> None:
-    with pytest.raises(ValueError, match="Unknown operation"):
-        store.batch([PutOp(DOCS, "k", {"n": 1}), "get"])  # type: ignore[list-item]
-    with pytest.raises(ValueError, match="JSON"):
-        store.batch([PutOp(DOCS, "k", {"n": 1}), PutOp(DOCS, "l", {"n": object()})])
-    assert store.get(DOCS, "k") is None
+    for wrong, error in (
+        ("get", ValueError),
+        (PutOp(DOCS, "l", {"n": object()}), ValueError),
+        (PutOp(("a.b",), "k", {}), InvalidNamespaceError),
+        (GetOp(("a", ""), "k"), InvalidNamespaceError),
+        (SearchOp(("a.b",)), InvalidNamespaceError),
+        (ListNamespacesOp(match_conditions=(MatchCondition("prefix", ("a\0",)),)), InvalidNamespaceError),
+    ):
+        with pytest.raises(error):
+            store.batch([PutOp(DOCS, "k", {"n": 1}), wrong])  # type: ignore[list-item]
+    for namespace in ((), ("",), ("langgraph", "x"), ("a", 1)):
+        with pytest.raises(InvalidNamespaceError):
+            store.put(namespace, "k", {"n": 1})  # type: ignore[arg-type]
+    assert store.search(()) == []
 
 
 def test_items_and_search_items_are_those_of_langgraph(store: HydraMemStore) -> None:
@@ -89,14 +94,10 @@ def test_items_and_search_items_are_those_of_langgraph(store: HydraMemStore) -> 
     assert (item.namespace, item.key, item.value) == (DOCS, "k", {"text": "A deep blue sea."})
     assert item.created_at == item.updated_at and item.created_at.tzinfo is not None
     assert found.score is not None and 0 < found.score <= 1.0001
-
-
-def test_an_update_keeps_the_time_of_creation(store: HydraMemStore) -> None:
-    store.put(DOCS, "k", {"n": 1})
-    first = store.get(DOCS, "k")
-    store.put(DOCS, "k", {"n": 2})
+    store.put(DOCS, "k", {"text": "Thirteen wild horses."})
     second = store.get(DOCS, "k")
-    assert second.created_at == first.created_at and second.updated_at > first.updated_at
+    assert second.created_at == item.created_at and second.updated_at > item.updated_at
+    assert store.search(DOCS, query="A deep blue sea.")[0].score < found.score
 
 
 async def test_calls_of_coroutines_are_the_same(store: HydraMemStore) -> None:
@@ -128,27 +129,6 @@ async def test_it_serves_behind_the_store_that_gathers_calls(store: HydraMemStor
 # Namespaces ---------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("namespace", [(), ("",), ("a.b",), ("a\0",), ("langgraph", "x"), ("a", 1)])
-def test_a_wrong_namespace_is_refused_by_put(store: HydraMemStore, namespace: Any) -> None:
-    with pytest.raises(InvalidNamespaceError):
-        store.put(namespace, "k", {"n": 1})
-
-
-@pytest.mark.parametrize(
-    "op",
-    [
-        PutOp(("a.b",), "k", {}),
-        GetOp(("a", ""), "k"),
-        SearchOp(("a.b",)),
-        ListNamespacesOp(match_conditions=(MatchCondition("prefix", ("a\0",)),)),
-    ],
-)
-def test_a_wrong_namespace_is_refused_in_a_batch(store: HydraMemStore, op: Any) -> None:
-    with pytest.raises(InvalidNamespaceError):
-        store.batch([PutOp(DOCS, "k", {}), op])
-    assert store.get(DOCS, "k") is None
-
-
 def test_prefixes_are_of_whole_labels_and_an_empty_one_is_everything(store: HydraMemStore) -> None:
     spaces = [("users",), ("users", "ada"), ("users", "adam"), ("Users", "ada"), ("use",), ("a\n",), ("a",)]
     for labels in spaces:
@@ -163,15 +143,15 @@ def test_prefixes_are_of_whole_labels_and_an_empty_one_is_everything(store: Hydr
     assert {item.namespace for item in store.search(("a",))} == {("a",)}
 
 
-@pytest.mark.parametrize("label", ["%", "_", "*", "[a]", "?", "a/b", "a'b", '"', "\\", "é", "a b"])
-def test_metacharacters_in_labels_are_literal(store: HydraMemStore, label: str) -> None:
-    store.put(("top", label), "k", {"text": "This one."})
+def test_metacharacters_in_labels_and_any_script_are_literal(store: HydraMemStore) -> None:
     store.put(("top", "other"), "k", {"text": "Another one."})
-    assert [item.namespace for item in store.search(("top", label))] == [("top", label)]
-    assert [item.namespace for item in store.search(("top", label), query="one")] == [("top", label)]
-    assert store.get(("top", label), "k").value == {"text": "This one."}
-    listed = store.list_namespaces(prefix=("top", label))
-    assert listed == [("top", label)] if label != "*" else len(listed) == 2
+    for label in ("%", "_", "*", "[a]", "a/b", "a'b", '"', "\\", "é", "这是中文", "🚀 🌟"):
+        store.put(("top", label), "k", {"text": f"This one {label}"})
+        assert [item.namespace for item in store.search(("top", label))] == [("top", label)]
+        assert [item.namespace for item in store.search(("top", label), query="one")] == [("top", label)]
+        assert store.get(("top", label), "k").value == {"text": f"This one {label}"}
+        listed = store.list_namespaces(prefix=("top", label))
+        assert listed == [("top", label)] if label != "*" else len(listed) > 1
 
 
 def test_namespaces_are_listed_by_prefix_suffix_wildcard_depth_and_page(store: HydraMemStore) -> None:
@@ -202,47 +182,30 @@ def test_namespaces_are_listed_by_prefix_suffix_wildcard_depth_and_page(store: H
 # Search -------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
-    ("conditions", "found"),
-    [
-        ({"kind": "note"}, ["a", "b"]),
-        ({"kind": "note", "stars": 5}, ["b"]),
-        ({"stars": {"$gt": 3}}, ["b", "c"]),
-        ({"stars": {"$gte": 3, "$lt": 5}}, ["a", "c"]),
-        ({"kind": {"$ne": "note"}}, ["c"]),
-        ({"kind": {"$eq": "task"}}, ["c"]),
-        ({"by": {"name": "Ada"}}, ["a", "c"]),
-        ({"by.name": "Bo"}, ["b"]),
-        ({"tags": ["x", "y"]}, ["a"]),
-        ({"tags": ["y", "x"]}, []),
-    ],
-)
-def test_filters(store: HydraMemStore, conditions: dict[str, Any], found: list[str]) -> None:
-    store.put(DOCS, "a", {"kind": "note", "stars": 3, "by": {"name": "Ada", "n": 1}, "tags": ["x", "y"]})
-    store.put(DOCS, "b", {"kind": "note", "stars": 5, "by": {"name": "Bo"}})
-    store.put(DOCS, "c", {"kind": "task", "stars": 4, "by": {"name": "Ada"}})
-    assert sorted(keys(store.search(DOCS, filter=conditions))) == found
-    assert sorted(keys(store.search(DOCS, filter=conditions, query="Ada"))) == found
-
-
-@pytest.mark.parametrize(
-    ("conditions", "match"),
-    [
-        ({"stars": {"$near": 3}}, "operator"),
-        ({"a') = 'x' OR '1'='1": "x"}, "Invalid filter key"),
-        ({'a"': "x"}, "Invalid filter key"),
-    ],
-)
-def test_a_wrong_filter_is_refused(store: HydraMemStore, conditions: dict[str, Any], match: str) -> None:
-    with pytest.raises(ValueError, match=match):
-        store.search(DOCS, filter=conditions)
-
-
-def test_values_with_statements_in_them_are_values(store: HydraMemStore) -> None:
+def test_filters(store: HydraMemStore) -> None:
     hostile = "'); MATCH (n) DETACH DELETE n; //"
-    store.put(DOCS, "a", {"text": hostile})
-    store.put(DOCS, "b", {"text": "plain"})
-    assert keys(store.search(DOCS, filter={"text": hostile})) == ["a"] and len(store.search(DOCS)) == 2
+    store.put(DOCS, "a", {"kind": "note", "stars": 3, "by": {"name": "Ada", "n": 1}, "tags": ["x", "y"]})
+    store.put(DOCS, "b", {"kind": "note", "stars": 5, "by": {"name": "Bo"}, "text": hostile})
+    store.put(DOCS, "c", {"kind": "task", "stars": 4, "by": {"name": "Ada"}})
+    cases: tuple[tuple[dict[str, Any], str], ...] = (
+        ({"kind": "note"}, "ab"),
+        ({"kind": "note", "stars": 5}, "b"),
+        ({"stars": {"$gt": 3}}, "bc"),
+        ({"stars": {"$gte": 3, "$lt": 5}}, "ac"),
+        ({"kind": {"$ne": "note"}}, "c"),
+        ({"kind": {"$eq": "task"}}, "c"),
+        ({"by": {"name": "Ada"}}, "ac"),
+        ({"by.name": "Bo"}, "b"),
+        ({"tags": ["x", "y"]}, "a"),
+        ({"tags": ["y", "x"]}, ""),
+        ({"text": hostile}, "b"),
+    )
+    for conditions, found in cases:
+        assert sorted(keys(store.search(DOCS, filter=conditions))) == list(found), conditions
+        assert sorted(keys(store.search(DOCS, filter=conditions, query="Ada"))) == list(found), conditions
+    for wrong, said in (({"stars": {"$near": 3}}, "operator"), ({"a') = 'x' OR '1'='1": "x"}, "filter key")):
+        with pytest.raises(ValueError, match=said):
+            store.search(DOCS, filter=wrong)
 
 
 def test_items_without_a_vector_fill_the_page_without_a_score(store: HydraMemStore) -> None:
@@ -266,29 +229,9 @@ def test_index_of_a_put_says_which_texts_count(memory: hydramem.Memory) -> None:
     assert boats["body"] == pytest.approx(1, abs=0.01) and boats["list"] == pytest.approx(1, abs=0.01)
     assert boats["title"] < 0.5
     assert keys(store.search(DOCS, query="Green tea"))[0] == "title"
-
-
-def test_an_update_replaces_the_text_that_is_found(store: HydraMemStore) -> None:
-    store.put(DOCS, "k", {"text": "A deep blue sea."})
-    before = store.search(DOCS, query="A deep blue sea.")[0].score
-    store.put(DOCS, "k", {"text": "Thirteen wild horses."})
-    after = store.search(DOCS, query="A deep blue sea.")[0].score
-    assert after < before
-    store.put(DOCS, "k", {"text": "A deep blue sea."}, index=False)
-    assert store.search(DOCS, query="A deep blue sea.")[0].score is None
-
-
-def test_without_fields_a_query_is_ignored(memory: hydramem.Memory) -> None:
-    store = HydraMemStore(memory, fields=None)
-    store.put(DOCS, "k", {"text": "A deep blue sea."}, index=["text"])
-    (found,) = store.search(DOCS, query="sea")
-    assert found.score is None and memory.recall("sea").hits == ()
-
-
-@pytest.mark.parametrize("text", ["这是中文", "これは日本語です", "Это русский", "🚀 🌟", ""])
-def test_any_script_is_kept_and_found(store: HydraMemStore, text: str) -> None:
-    store.put(DOCS, "k", {"text": text})
-    assert store.get(DOCS, "k").value == {"text": text} and keys(store.search(DOCS, query=text)) == ["k"]
+    plain = HydraMemStore(memory, project="plain", fields=None)
+    plain.put(DOCS, "k", {"text": "A deep blue sea."}, index=["text"])
+    assert [item.score for item in plain.search(DOCS, query="sea")] == [None], "a query is ignored"
 
 
 def test_a_page_may_be_larger_than_one_call_returns(store: HydraMemStore) -> None:
@@ -302,46 +245,35 @@ def test_a_page_may_be_larger_than_one_call_returns(store: HydraMemStore) -> Non
 # Expiry -------------------------------------------------------------------------------------------
 
 
-def expiries(memory: hydramem.Memory) -> dict[str, datetime | None]:
-    """Return when each item expires, by its key."""
-    return {row.key: row.expires_at for rows in memory._opened.graph.scan(ITEM) for row in rows}
+def test_ttl_is_in_minutes_and_reads_keep_an_item(
+    memory: hydramem.Memory, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    minutes = 0.0
 
+    def later() -> datetime:
+        return clock() + timedelta(minutes=minutes)
 
-def test_ttl_is_in_minutes_and_reads_keep_an_item(memory: hydramem.Memory) -> None:
-    store = HydraMemStore(memory, ttl={"default_ttl": 0.5, "refresh_on_read": True})
-    before = datetime.now(UTC)
-    store.put(DOCS, "default", {"text": "One."})
-    store.put(DOCS, "read", {"text": "Two."})
-    store.put(DOCS, "never", {"text": "Three."}, ttl=None)
-    store.put(DOCS, "long", {"text": "Four."}, ttl=60)
-    after, put = datetime.now(UTC), expiries(memory)
-    for key, minutes in (("default", 0.5), ("read", 0.5), ("long", 60)):
-        expires_at = put[key]
-        assert expires_at is not None
-        assert before <= expires_at - timedelta(minutes=minutes) <= after
-    assert put["never"] is None
-    while (read := expiries(memory))["read"] == put["read"]:  # once a twentieth of the time has passed
-        assert store.get(DOCS, "default", refresh_ttl=False) is not None
-        store.search(DOCS, refresh_ttl=False)
-        assert store.get(DOCS, "read") is not None
-        time.sleep(0.1)
-    assert read.pop("read") > put.pop("read") and read == put
-
-
-def test_what_has_expired_is_not_read(memory: hydramem.Memory) -> None:
-    store = HydraMemStore(memory)
-    store.put(DOCS, "long", {"text": "One."}, ttl=10)
-    store.put(DOCS, "short", {"text": "Two."}, ttl=0.05 / 60)
-    deadline = time.monotonic() + 60
-    while store.get(DOCS, "short", refresh_ttl=False) is not None:
-        assert time.monotonic() < deadline
-        time.sleep(0.01)
-    assert keys(store.search(DOCS, query="Two.")) == keys(store.search(DOCS)) == ["long"]
+    for module in (put_items, read_items):
+        monkeypatch.setattr(module, "clock", later)
+    store = HydraMemStore(memory, ttl={"default_ttl": 10, "refresh_on_read": True})
+    for key, ttl in (("default", {}), ("read", {}), ("never", {"ttl": None}), ("long", {"ttl": 60})):
+        store.put(DOCS, key, {"text": "One."}, **ttl)
+    minutes = 9.0
+    assert store.get(DOCS, "default", refresh_ttl=False) is not None
+    assert len(store.search(DOCS, refresh_ttl=False)) == 4
+    assert store.get(DOCS, "read") is not None
+    for minutes, left in ((11.0, {"read", "never", "long"}), (20.0, {"never", "long"}), (90.0, {"never"})):
+        found = store.search(DOCS, query="One.", refresh_ttl=False)
+        assert set(keys(found)) == left, minutes
+        assert {
+            key for key in ("default", "read", "never", "long") if store.get(DOCS, key, refresh_ttl=False)
+        } == left
 
 
 # In a graph, and LangMem --------------------------------------------------------------------------
 
 
+@pytest.mark.smoke
 def test_nodes_of_a_graph_use_it_and_recall_finds_what_they_put(tmp_path: Path) -> None:
     class State(TypedDict):
         told: str
@@ -371,12 +303,8 @@ def test_a_folder_is_opened_and_closed_again(tmp_path: Path, monkeypatch: pytest
             assert len(store.search(DOCS)) == number + 1
 
 
-@pytest.fixture
-def langmem() -> Iterator[Any]:
-    yield pytest.importorskip("langmem", reason="LangMem is not installed")
-
-
-def test_the_tools_of_langmem_write_read_and_delete(memory: hydramem.Memory, langmem: Any) -> None:
+def test_the_tools_of_langmem_write_read_and_delete(memory: hydramem.Memory) -> None:
+    langmem = pytest.importorskip("langmem", reason="LangMem is not installed")
     store = HydraMemStore(memory, fields=["content"])
     namespace = ("memories", "{user}")
     manage = langmem.create_manage_memory_tool(namespace=namespace, store=store)

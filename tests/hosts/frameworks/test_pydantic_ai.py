@@ -74,14 +74,6 @@ async def test_tools_remember_recall_revise_and_forget(memory):
     assert memory.memories(project="user ada") == ()
 
 
-async def test_the_model_is_asked_to_mend_what_it_can_mend(memory):
-    model = await with_tools(memory, ("remember", {"text": "  "}), ("forget", {"id": "nothing"}))
-    (blank, unknown) = model.last(ToolReturnPart)
-    assert "text: is blank" in blank
-    assert "no chunk has this id" in unknown
-    assert memory.memories(project="user ada") == ()
-
-
 async def test_another_failure_is_told_and_the_run_goes_on(memory):
     tools = memory_toolset(memory)
     memory.close()
@@ -97,8 +89,10 @@ async def test_tools_reach_no_other_users_memories(memory):
         ("recall", {"query": "what does Bob prefer?"}),
         ("forget", {"id": done.id}),
         ("revise", {"id": done.id, "text": "Bob prefers tea."}),
+        ("remember", {"text": "  "}),
     )
-    nothing, *refused = model.last(ToolReturnPart)
+    nothing, *refused, blank = model.last(ToolReturnPart)
+    assert "text: is blank" in blank, "the model is asked to mend what it can mend"
     assert nothing == []
     assert ["no chunk has this id" in text for text in refused] == [True, True]
     assert [row.text for row in memory.memories(project="user bob")] == ["Bob prefers cocoa."]
@@ -123,13 +117,7 @@ async def test_a_run_recalls_once_and_its_history_stays_clean(memory, monkeypatc
     assert blocks([part for message in result.all_messages() for part in message.parts]) == 0
 
 
-async def test_nothing_is_injected_where_nothing_bears_on_the_prompt(memory):
-    memory.remember("The billing service runs on MySQL.")
-    model = Model()
-    await asked(memory, model, "zebra migration in Botswana")
-    assert blocks(model.requests[0]) == 0
-
-
+@pytest.mark.smoke
 async def test_a_run_is_captured_and_recalled_in_the_next_one(memory):
     await asked(memory, Model(answer="Noted."), "My dentist is Dr. Umbra.", project=of_user)
     rows = memory.memories(kinds=["turn"], project="user ada")
@@ -163,7 +151,10 @@ async def test_runs_at_the_same_time_keep_their_own_block(memory):
 async def test_parts_can_be_switched_off(memory):
     memory.remember("The billing service runs on MySQL.")
     model = Model()
+    await asked(memory, model, "zebra migration in Botswana")
+    assert blocks(model.requests[0]) == 0, "nothing bears on it"
+    model = Model()
     await asked(memory, model, "billing service?", tools=False, recalls=False, captures=False)
     assert blocks(model.requests[0]) == 0
     assert model.instructions == [None]
-    assert memory.memories(kinds=["turn"]) == ()
+    assert len(memory.memories(kinds=["turn"])) == 2, "those of the first run"

@@ -22,14 +22,10 @@ def fact(desk: Desk) -> str:
     return text
 
 
-def test_a_prompt_gets_the_memory_that_bears_on_it(desk: Desk, fact: str) -> None:
+def test_a_prompt_gets_the_memory_that_bears_on_it_and_no_other(desk: Desk, fact: str) -> None:
     (desk.store / "config.yml").write_text("hooks:\n  session_start: false\n")
     asked = desk.ask_in_time("Where does the billing service store its invoices?")
     assert fact in asked[-1].text
-
-
-def test_a_prompt_that_no_memory_bears_on_gets_none(desk: Desk, fact: str) -> None:
-    (desk.store / "config.yml").write_text("hooks:\n  session_start: false\n")
     asked = desk.ask_in_time("Write a haiku about the sea in winter.")
     assert fact not in "".join(request.text for request in asked)
 
@@ -37,13 +33,6 @@ def test_a_prompt_that_no_memory_bears_on_gets_none(desk: Desk, fact: str) -> No
 def test_a_session_starts_with_the_memories_of_its_project(desk: Desk, fact: str) -> None:
     asked = desk.ask_in_time("Write a haiku about the sea in winter.")
     assert fact in asked[-1].text
-
-
-def test_a_turn_is_stored_once(desk: Desk, fact: str) -> None:
-    desk.model.reply = "The ledger closes on the third working day."
-    desk.ask("When does the ledger of Oslo close?")
-    desk.wait_for_turn(desk.model.reply)
-    assert desk.turns() == ["When does the ledger of Oslo close?", desk.model.reply]
 
 
 def test_a_killed_agent_loses_no_turn_that_it_ended(desk: Desk, fact: str) -> None:
@@ -57,6 +46,7 @@ def test_a_killed_agent_loses_no_turn_that_it_ended(desk: Desk, fact: str) -> No
     assert desk.turns() == ["When does the ledger of Oslo close?", desk.model.reply]
 
 
+@pytest.mark.smoke
 def test_a_session_knows_what_the_one_before_was_told(desk: Desk) -> None:
     desk.model.reply = "Understood."
     first = "We decided that the billing service moves to CockroachDB in May."
@@ -67,4 +57,5 @@ def test_a_session_knows_what_the_one_before_was_told(desk: Desk) -> None:
     asked = desk.ask_in_time(second)
     assert "CockroachDB" in asked[-1].text
     desk.wait_for_turn(desk.model.reply)
-    assert set(desk.turns()) == {first, "Understood.", second, desk.model.reply}  # nothing that was injected
+    said = [first, "Understood.", second, desk.model.reply]
+    assert sorted(desk.turns()) == sorted(said), "each once, and nothing that was injected"

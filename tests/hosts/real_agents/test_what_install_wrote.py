@@ -29,17 +29,17 @@ def test_codex_lists_the_server(desk: Desk) -> None:
     assert server["transport"]["args"] == ["serve"]
 
 
-@pytest.mark.parametrize("agent", [CLAUDE_CODE], ids=lambda agent: agent.host, indirect=True)
-def test_claude_code_accepts_the_plugin(desk: Desk) -> None:
+@pytest.mark.parametrize(
+    ("agent", "command", "said"),
+    [
+        (CLAUDE_CODE, ("plugin", "validate"), "Validation passed"),
+        (GEMINI, ("extensions", "validate"), "successfully validated"),
+    ],
+    ids=["claude-code", "gemini"],
+    indirect=["agent"],
+)
+def test_the_agent_accepts_the_folder_of_a_plugin(desk: Desk, command: tuple[str, ...], said: str) -> None:
     folder = desk.folder / "hydramem"
-    desk.hydramem("plugin", "claude-code", str(folder))
-    judged = desk.run("plugin", "validate", str(folder))
-    assert judged.returncode == 0 and "Validation passed" in judged.stdout + judged.stderr
-
-
-@pytest.mark.parametrize("agent", [GEMINI], ids=lambda agent: agent.host, indirect=True)
-def test_gemini_accepts_the_extension(desk: Desk) -> None:
-    folder = desk.folder / "hydramem"
-    desk.hydramem("plugin", "gemini", str(folder))
-    judged = desk.run("extensions", "validate", str(folder))
-    assert judged.returncode == 0 and "successfully validated" in judged.stdout + judged.stderr
+    desk.hydramem("plugin", desk.agent.host, str(folder))
+    judged = desk.run(*command, str(folder))
+    assert judged.returncode == 0 and said in judged.stdout + judged.stderr
