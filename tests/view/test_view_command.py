@@ -19,6 +19,8 @@ from hydramem.storage.files.folder_lock import is_locked
 from tests.view.page_client import PageClient
 from tests.view.test_page_calls import STOP, WaitingEmbedder, wait_for
 
+pytestmark = pytest.mark.costly  # processes, and a store that outlives them
+
 HASH = {"HYDRAMEM_EMBEDDING_MODEL": "hash"}
 SECONDS = 60.0
 """How long a process may take to start on a busy machine."""
