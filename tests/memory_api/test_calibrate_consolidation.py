@@ -5,15 +5,16 @@ from pathlib import Path
 import pytest
 
 import hydramem
-from hydramem.core.config import Config, EmbeddingConfig, StorageConfig
+from hydramem.core.config import EmbeddingConfig
 from hydramem.core.errors import InvalidInputError
 from hydramem.llm.choose import choose_embedder
 from hydramem.llm.hash_embedder import HashEmbedder
 from hydramem.verification.calibration.consolidation_threshold import KEPT, fit
 from hydramem.verification.calibration.saved_thresholds import Bounds, Fitted
 from tests.engines import DISK_ENGINE
+from tests.memory_api.conftest import settings
 
-ON_DISK = Config(storage=StorageConfig(graph=DISK_ENGINE), embedding=EmbeddingConfig(model="hash"))  # type: ignore[arg-type]
+ON_DISK = settings(DISK_ENGINE)
 FITTED = Fitted(threshold=0.5, kept=0.96, passed=0.01)
 
 

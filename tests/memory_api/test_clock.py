@@ -9,10 +9,10 @@ import pytest
 
 import hydramem
 from hydramem.core import time
-from hydramem.core.config import Config, EmbeddingConfig, StorageConfig
 from tests.engines import DISK_ENGINE
+from tests.memory_api.conftest import settings
 
-SETTINGS = Config(storage=StorageConfig(graph=DISK_ENGINE), embedding=EmbeddingConfig(model="hash"))  # type: ignore[arg-type]
+SETTINGS = settings(DISK_ENGINE)
 Ahead = Callable[[timedelta], object]
 
 

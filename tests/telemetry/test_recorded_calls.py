@@ -143,11 +143,8 @@ def test_memories_count_by_kind_and_only_new_ones(memory: Memory) -> None:
     memory.remember("The launch was in Oslo.", kind="event", happened_at="2026-03-01")
     memory.forget([first.id])
     memory.capture("talk", [hydramem.SaidTurn(author="Ada", text="Berth 3 is free.")])
-    assert {each.kind: each.stored for each in recorded(memory).memories} == {
-        "note": 1,
-        "event": 1,
-        "turn": 1,
-    }
+    stored = {each.kind: each.stored for each in recorded(memory).memories}
+    assert stored == {"note": 1, "event": 1, "turn": 1}
 
 
 def test_documents_verdicts_and_nights(memory: Memory, tmp_path: Path) -> None:
