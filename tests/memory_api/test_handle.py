@@ -155,7 +155,7 @@ def test_use_after_fork_is_an_error(tmp_path: Path) -> None:
     with hydramem.connect(tmp_path, config=CONFIG) as memory:
         child = context.Process(target=_use_in_child, args=(memory, answers))
         child.start()
-        assert "fork" in answers.get(timeout=30)
+        assert "was opened before a fork" in answers.get(timeout=30)
         child.join(30)
         assert memory.projects() == ()
 
