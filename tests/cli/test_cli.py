@@ -393,7 +393,7 @@ def test_a_night_with_a_phase_that_failed_fails(
     assert "failed" in shell.ok("garden", "--status")
 
 
-@in_own_project
+@pytest.mark.costly  # files of a store are written anew
 def test_erase_asks_and_a_script_says_yes(shell, monkeypatch):
     kept = shell.json("remember", "Bob runs billing.")["id"]
     gone = shell.json("remember", "Ada keeps the vermilion ledger.")["id"]

@@ -44,13 +44,13 @@ def test_every_page_is_listed_and_has_a_package():
     assert set(PAGES) <= set(PACKAGES)
 
 
-def page(name):
+def page_case(name):
     """A page that is all that there is for its framework is its smoke test."""
     return pytest.param(name, marks=[pytest.mark.smoke] if name in ("agent-framework", "autogen") else [])
 
 
 @pytest.mark.costly  # the real engine and model
-@pytest.mark.parametrize("name", map(page, PAGES))
+@pytest.mark.parametrize("name", [page_case(name) for name in PAGES])
 def test_what_a_page_shows_runs(name, tmp_path, monkeypatch):
     pytest.importorskip(PACKAGES[name], reason="tests of frameworks run in an environment of their own")
     # Where a package runs a coroutine by itself, it takes the thread's loop, or makes one and leaves it open.
