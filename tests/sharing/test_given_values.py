@@ -67,7 +67,7 @@ STRANGE = [
     dt.timedelta(1),
     "\ud800",
     "a\x00b",
-    "x" * 30_000,
+    "x" * 10_000,
     nested(5_000),
     np.int64(3),
     np.float64(0.5),
