@@ -40,6 +40,7 @@ def growth(run: Callable[[str], object], body: str) -> tuple[float, list[float]]
 
 
 @pytest.mark.slow
+@pytest.mark.timeout(1500)
 @pytest.mark.parametrize("operation", ["remember", "recall", "prime", "text.md", "text.txt", "text.py"])
 def test_an_operation_takes_linear_time(memory: hydramem.Memory, tmp_path: Path, operation: str) -> None:
     def ingest(text: str) -> object:
