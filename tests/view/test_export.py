@@ -98,6 +98,7 @@ def test_only_an_export_is_overwritten(memory: hydramem.Memory, tmp_path: Path) 
         export_page(memory, site / DATA, project="default")
 
 
+@pytest.mark.costly  # a store on disk, which the command opens
 def test_the_command_writes_it(
     lively: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
