@@ -27,6 +27,8 @@ ANSWERS = [
     "Billing uses PostgreSQL.",
 ]
 
+pytestmark = pytest.mark.costly  # opens a whole memory on disk
+
 
 def unpacked(name: str, folder: Path) -> Path:
     """Unpack one of the archives and return the folder that it holds."""

@@ -36,7 +36,7 @@ from tests.storage.rows import at, chunk, document, entity, item, job, link, men
 
 LONG = pytest.mark.timeout(900)
 EXAMPLES = [
-    pytest.param(settings(FEW, stateful_step_count=12), id="few", marks=pytest.mark.costly),
+    pytest.param(settings(FEW, stateful_step_count=8), id="few", marks=pytest.mark.costly),
     pytest.param(settings(MANY, stateful_step_count=12), id="many", marks=[pytest.mark.slow, LONG]),
 ]
 # Rows that are there from the start, so that edges find their ends, and rows that may come.

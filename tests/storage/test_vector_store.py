@@ -313,19 +313,19 @@ def test_a_scope_matches_whole_segments_only(store: VectorStore) -> None:
 
 def test_threads_write_and_read_and_lose_nothing(store: VectorStore) -> None:
     def work(thread: int) -> None:
-        for i in range(6):
+        for i in range(3):
             id = f"t{thread}-{i}"
             store.put([ChunkVector(chunk=chunk(id, f"word{thread}x{i} hello"), vector=direction(i))])
             assert found(store, f"word{thread}x{i}") == [id]
             assert id in store.vectors([id])
-            if i % 3 == 2:
+            if i == 2:
                 store.remove(chunks=[id])
                 store.maintain(force=thread == 0)
             store.nearest(direction(i), ALL, 5)
 
     with ThreadPoolExecutor(4) as threads:
         list(threads.map(work, range(4)))
-    assert store.chunk_hashes().keys() == {f"t{t}-{i}" for t in range(4) for i in range(6) if i % 3 != 2}
+    assert store.chunk_hashes().keys() == {f"t{t}-{i}" for t in range(4) for i in range(2)}
 
 
 def test_a_row_just_written_is_found_by_its_words_and_a_deleted_one_is_not(store: VectorStore) -> None:

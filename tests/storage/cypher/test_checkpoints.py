@@ -30,6 +30,9 @@ from tests.storage.rows import chunk, entity, link, mention, relation, write
 TEXTS = ("", "'quoted' \"twice\" \\ back", "line\nline\ttab\r", "Zoë 日本 🦉", "a,b;c|d", "null", "[]", "{}")
 
 
+pytestmark = pytest.mark.costly  # a process for each checkpoint
+
+
 @pytest.fixture
 def graph(tmp_path: Path, settings: StorageConfig) -> Iterator[CypherGraph]:
     opened = open_graph(tmp_path / "graph", settings)
@@ -48,7 +51,6 @@ def content(graph: CypherGraph) -> list[object]:
     ]
 
 
-@pytest.mark.costly  # a process for each checkpoint
 def test_the_content_is_the_same_before_and_after(graph: CypherGraph) -> None:
     chunks = tuple(chunk(f"c{n}", text or "empty", keywords=(text,)) for n, text in enumerate(TEXTS))
     entities = tuple(entity(f"e{n}", f"name {n}", aliases=TEXTS[:n]) for n in range(len(TEXTS)))
@@ -273,7 +275,6 @@ def check_kills(folder: Path, settings: StorageConfig, kills: int, seed: int) ->
         graph.close()
 
 
-@pytest.mark.costly  # a process that is killed
 def test_a_kill_during_checkpoints_loses_nothing(tmp_path: Path, settings: StorageConfig) -> None:
     check_kills(tmp_path / "graph", settings, kills=1, seed=1)
 

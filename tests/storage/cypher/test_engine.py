@@ -168,6 +168,7 @@ def test_a_log_that_needs_more_memory_than_the_settings_give_is_read(
     opened.close()
 
 
+@pytest.mark.costly  # reads forty thousand rows several times
 def test_closing_leaves_a_small_log_and_the_file_as_it_is(small: Opener) -> None:
     engine = small()
     before = engine.file.read_bytes()

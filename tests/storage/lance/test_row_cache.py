@@ -53,7 +53,7 @@ def agree(store: VectorStore, plain: VectorStore, query: Vector, where: ChunkFil
 def test_it_follows_writes_removals_and_upkeep(tmp_path: Path) -> None:
     chance = random.Random(3)
     store, plain = opened(tmp_path / "vectors"), InMemoryVectors(DIMENSION)
-    for step in range(24):
+    for step in range(18):
         ids = [f"c{chance.randrange(80)}" for _ in range(chance.randrange(1, 6))]
         if step % 3 == 2:
             store.remove(chunks=ids)
@@ -62,7 +62,7 @@ def test_it_follows_writes_removals_and_upkeep(tmp_path: Path) -> None:
             rows = [ChunkVector(chunk=chunk(id, chance), vector=maybe(chance)) for id in ids]
             store.put(rows)
             plain.put(rows)
-        if step % 16 == 5:
+        if step % 9 == 5:
             store.maintain(force=True)
         query, where = direction(chance), chance.choice([ALL, replace(ALL, projects=("q",))])
         agree(store, plain, query, where)
