@@ -40,7 +40,6 @@ def test_markdown_has_a_table_for_each_list() -> None:
     assert "| 2026-11-22 | recall | 3 |" in text
 
 
-@in_own_project
 def test_the_command_shows_and_exports_the_last_days(shell, tmp_path: Path) -> None:
     shell.ok("remember", "Ada leads billing.")
     shell.ok("recall", "who leads billing?")

@@ -15,8 +15,7 @@ import hydramem
 from hydramem.hosts.hooks.answer_event import HookPlace
 from hydramem.hosts.hooks.host_events import EVENTS
 from hydramem.hosts.hooks.said_text import said_text
-from hydramem.hosts.hooks.trouble_log import LOG
-from tests.hosts.hooks.conftest import troubles, turns
+from tests.hosts.hooks.conftest import turns
 
 PLUGINS = Path(str(files("hydramem"))) / "data" / "hosts"
 CLAUDE, GEMINI, OPENCODE = (
@@ -54,10 +53,18 @@ def test_the_plugin_of_opencode_has_the_line_that_install_replaces() -> None:
     assert lines.count('const COMMAND = ["hydramem"];') == 1
 
 
+_PATIENT = """
+import runpy
+from hydramem.hosts.hooks.deadline import Deadline
+Deadline.__init__.__defaults__ = (60.0,)
+runpy.run_module("hydramem", run_name="__main__")
+"""
+"""`hydramem` whose hooks may take as long as a busy machine makes them."""
+
 _RUN = """
 import { pathToFileURL } from "node:url";
 const { HydraMem } = await import(pathToFileURL(process.argv[2]).href);
-const [directory, session] = process.argv.slice(3);
+const directory = process.argv[3];
 const messages = [];
 const client = { session: { messages: async () => ({ data: messages }) } };
 const load = () => HydraMem({ client, directory });
@@ -71,25 +78,25 @@ const system = async (sessionID) => {
 const text = (text, more) => ({ type: "text", text, ...more });
 const seen = {};
 const asked = [text('"Which database does billing use?"'), text("injected", { synthetic: true })];
-const child = { info: { id: "child", parentID: session } };
+const child = { info: { id: "child", parentID: "a" } };
 await each("event", { event: { type: "session.created", properties: child } });
 await each("chat.message", { sessionID: "child" }, { parts: asked });
 seen.child = await system("child");
-seen.before = await system(session);
-await each("chat.message", { sessionID: session }, { parts: asked });
-seen.first = await system(session);
-await each("chat.message", { sessionID: session }, { parts: [text("And which database again?")] });
-seen.second = await system(session);
+seen.before = await system("a");
+await each("chat.message", { sessionID: "a" }, { parts: asked });
+seen.first = await system("a");
+await each("chat.message", { sessionID: "a" }, { parts: [text("And which database again?")] });
+seen.second = await system("a");
 const time = { created: 1795000000000 };
 messages.push({ info: { id: "m1", role: "user", time }, parts: asked });
 const answer = [{ type: "reasoning", text: "secret" }, text("MySQL.")];
 messages.push({ info: { id: "m2", role: "assistant", time }, parts: answer });
 for (let again = 0; again < 2; again++)
-  await each("event", { event: { type: "session.idle", properties: { sessionID: session } } });
-await each("experimental.session.compacting", { sessionID: session }, { context: [] });
-seen.compacted = await system(session);
-await each("chat.message", { sessionID: session }, { parts: [text("Go on with the database.")] });
-seen.anew = await system(session);
+  await each("event", { event: { type: "session.idle", properties: { sessionID: "a" } } });
+await each("experimental.session.compacting", { sessionID: "a" }, { context: [] });
+seen.compacted = await system("a");
+await each("chat.message", { sessionID: "a" }, { parts: [text("Go on with the database.")] });
+seen.anew = await system("a");
 for (const one of plugins) await one.dispose();
 console.log(JSON.stringify(seen));
 """
@@ -102,13 +109,8 @@ def test_the_plugin_of_opencode_injects_and_captures(
 ) -> None:
     memory.remember("Billing uses the database MySQL 8.")
     memory.prime("What is loaded at the first question?")
-    for number in range(20):
-        session = f"a{number}"
-        seen, errors = run_plugin(tmp_path, place, [sys.executable, "-m", "hydramem"], session)
-        assert errors == ""
-        if "the time is over" not in troubles(place):  # it can be, on a busy machine
-            break
-        (place.store / LOG).unlink()
+    seen, errors = run_plugin(tmp_path, place, [sys.executable, "-c", _PATIENT])
+    assert errors == ""
     assert seen["before"] == seen["child"] == [], "a title is asked for without a message"
     [block] = seen["first"]
     assert "MySQL 8" in block and said_text(block) == ""
@@ -116,7 +118,7 @@ def test_the_plugin_of_opencode_injects_and_captures(
     assert seen["compacted"] == []
     assert ["MySQL 8" in one for one in seen["anew"]] == [True]
     said = [("user", "Which database does billing use?"), ("assistant", "MySQL.")]
-    assert turns(memory, f"opencode:{session}") == said
+    assert turns(memory, "opencode:a") == said
 
 
 @with_node
@@ -128,10 +130,8 @@ def test_the_plugin_of_opencode_goes_on_without_the_program(
     assert errors == "" and set(map(str, seen.values())) == {"[]"}
 
 
-def run_plugin(
-    tmp_path: Path, place: HookPlace, command: list[str], session: str = "a"
-) -> tuple[dict[str, list[str]], str]:
-    text = OPENCODE.read_text(encoding="utf-8")
+def run_plugin(tmp_path: Path, place: HookPlace, command: list[str]) -> tuple[dict[str, list[str]], str]:
+    text = OPENCODE.read_text(encoding="utf-8").replace("MILLISECONDS = 2000", "MILLISECONDS = 60000")
     store = (
         [*command, "--store", str(place.store), "--project", str(place.project)]
         if len(command) > 1
@@ -141,10 +141,10 @@ def run_plugin(
     plugin.write_text(text.replace('["hydramem"]', json.dumps(store)), encoding="utf-8")
     program.write_text(_RUN, encoding="utf-8")
     done = subprocess.run(
-        ["node", str(program), str(plugin), "/srv/ada/shop", session],
+        ["node", str(program), str(plugin), "/srv/ada/shop"],
         capture_output=True,
         text=True,
-        timeout=60,
+        timeout=240,
         env=dict(os.environ),
         check=False,
     )
