@@ -4,6 +4,8 @@ import csv
 import json
 from pathlib import Path
 
+import pytest
+
 from hydramem.cli.commands.stats_command import as_text
 from hydramem.core.results.telemetry_results import NightDay, OperationUse, TelemetryReport
 from tests.cli.conftest import in_own_project
@@ -40,6 +42,7 @@ def test_markdown_has_a_table_for_each_list() -> None:
     assert "| 2026-11-22 | recall | 3 |" in text
 
 
+@pytest.mark.costly  # a store on disk that each command opens
 def test_the_command_shows_and_exports_the_last_days(shell, tmp_path: Path) -> None:
     shell.ok("remember", "Ada leads billing.")
     shell.ok("recall", "who leads billing?")
