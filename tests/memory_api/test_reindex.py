@@ -265,7 +265,7 @@ def killed(store: Path, point: str) -> None:
     """Run a reindex that is killed at a point."""
     command = [sys.executable, "-m", "tests.memory_api.reindex_child", str(store), point]
     environment = os.environ | {"HYDRAMEM_STORAGE_GRAPH": DISK_ENGINE, "HYDRAMEM_EMBEDDING_MODEL": "auto"}
-    child = subprocess.run(command, env=environment, cwd=ROOT, capture_output=True, text=True, timeout=60)
+    child = subprocess.run(command, env=environment, cwd=ROOT, capture_output=True, text=True, timeout=240)
     assert child.returncode == -signal.SIGKILL, child.stderr
 
 

@@ -287,7 +287,7 @@ with hydramem.connect(sys.argv[1]) as memory:
 @pytest.mark.slow
 def test_a_kill_loses_at_most_the_last_batch(tmp_path: Path) -> None:
     command = [sys.executable, "-c", _KILLED, str(tmp_path)]
-    killed = subprocess.run(command, env=ENVIRONMENT, capture_output=True, text=True, timeout=60)
+    killed = subprocess.run(command, env=ENVIRONMENT, capture_output=True, text=True, timeout=240)
     id = killed.stdout.strip()
     with hydramem.connect(tmp_path, config=ON_DISK) as memory:
         assert 100 <= memory.get(id).recall_count <= 130, killed.stderr
@@ -320,7 +320,7 @@ def test_a_program_that_never_closes_its_handle_ends_counts_once_and_loses_nothi
     tmp_path: Path, how: str
 ) -> None:
     command = [sys.executable, "-c", _UNCLOSED, str(tmp_path), how]
-    done = subprocess.run(command, env=ENVIRONMENT, capture_output=True, text=True, timeout=60)
+    done = subprocess.run(command, env=ENVIRONMENT, capture_output=True, text=True, timeout=240)
     assert (done.returncode, done.stderr) == (0, "")
     with hydramem.connect(tmp_path, config=ON_DISK) as memory:
         assert memory.get(done.stdout.strip()).recall_count == 1
