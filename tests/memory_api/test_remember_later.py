@@ -195,7 +195,7 @@ def test_an_interrupted_drain_loses_nothing(tmp_path: Path) -> None:
     assert worker.stdout.readline() == "ready\n"
     time.sleep(0.5)
     worker.send_signal(signal.SIGINT)
-    said, problems = worker.communicate(timeout=60)
+    said, problems = worker.communicate(timeout=240)
     assert said == "drained\n" or "KeyboardInterrupt" in problems
     with hydramem.connect(tmp_path / "cut", config=load_config(environment=ENVIRONMENT)) as memory:
         assert len(memory.memories(limit=1000)) == 30
