@@ -1,6 +1,7 @@
 """Edge scores without torch: relations of a graph with rules are told from wrong ones that were put in."""
 
 import numpy as np
+import pytest
 
 from benchmarks.claims import graph
 from hydramem.garden.edges.labelled_relations import claims_of, features, known_of, relations_of, wrong_claims
@@ -33,6 +34,7 @@ def test_too_few_relations_are_not_scored() -> None:
     assert len(relations_of(ruled(people=10))) < LEAST_RELATIONS
 
 
+@pytest.mark.costly  # learns three times
 def test_what_people_said_moves_what_is_like_it() -> None:
     def told(true: bool | None) -> float:
         snapshot, like, labels = odd_ones(true=true)

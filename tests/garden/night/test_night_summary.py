@@ -31,6 +31,7 @@ def by_kind(report: Gardened) -> dict[str, SummaryLine]:
     return {line.kind: line for line in report.summary}
 
 
+@pytest.mark.costly  # every phase, with the classifier
 def test_a_night_says_in_ten_lines_what_it_did_and_each_command_undoes_its_example(memory: Memory) -> None:
     fill(memory)
     report = night(memory)

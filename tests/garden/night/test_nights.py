@@ -147,6 +147,7 @@ def test_nights_on_a_store_come_to_rest(tmp_path: Path) -> None:
         rests(memory)
 
 
+@pytest.mark.costly  # loads the package's classifier
 def test_copies_are_made_one_in_a_night_and_last_as_long_as_any(memory: Memory) -> None:
     soon = now() + timedelta(days=1)
     for number in range(4):
@@ -161,6 +162,7 @@ def test_copies_are_made_one_in_a_night_and_last_as_long_as_any(memory: Memory) 
     assert night(memory, "merge", "prune").changes == ()
 
 
+@pytest.mark.costly  # loads the package's classifier
 def test_what_is_told_again_for_good_does_not_expire(tmp_path: Path) -> None:
     with opened(tmp_path, MEMORY_COGNITIVE="true") as memory:
         for text in ("Ada likes tea.", "The spare bike is number 4711"):
