@@ -302,14 +302,14 @@ import hydramem
 memory = hydramem.connect(sys.argv[1])
 id = memory.remember("The key is blue.").id
 memory.recall("key")
-for number in range(5):
-    memory.remember(f"Ada keeps crate {number} in hall {number}.", wait=False)
 recalls = memory._use().recalls
 if sys.argv[2] == "fork":
     if os.fork() == 0:
         recalls.close()
         os._exit(0)
     os.wait()
+for number in range(5):
+    memory.remember(f"Ada keeps crate {number} in hall {number}.", wait=False)
 print(id, flush=True)
 """
 
@@ -321,7 +321,8 @@ def test_a_program_that_never_closes_its_handle_ends_counts_once_and_loses_nothi
 ) -> None:
     command = [sys.executable, "-c", _UNCLOSED, str(tmp_path), how]
     done = subprocess.run(command, env=ENVIRONMENT, capture_output=True, text=True, timeout=240)
-    assert (done.returncode, done.stderr) == (0, "")
+    assert done.returncode == 0, done.stderr
+    assert how == "fork" or done.stderr == ""  # LanceDB warns of forks
     with hydramem.connect(tmp_path, config=ON_DISK) as memory:
         assert memory.get(done.stdout.strip()).recall_count == 1
         assert len(memory.memories()) == 6
