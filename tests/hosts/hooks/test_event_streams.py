@@ -1,7 +1,10 @@
-"""Many events of all hosts, replayed beside one owner: none fails, no turn is lost or doubled."""
+"""Ten thousand events of all hosts, replayed beside one owner: none fails, no turn is lost or doubled."""
 
 import json
 import random
+import subprocess
+import sys
+import threading
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
@@ -17,9 +20,10 @@ from hydramem.hosts.hooks.waiting_turns import waiting
 from tests.faults.results import rounds
 from tests.hosts.hooks.conftest import troubles
 from tests.hosts.hooks.events import BLOCK, add_lines, claude_answer, claude_line, codex_line, event
-from tests.sharing.background_owners import no_owner_left, owner_processes
+from tests.sharing.background_owners import no_owner_left, owner_processes, wait_for
 
-EVENTS = rounds(300, full=10_000)
+# All ten thousand run with HYDRAMEM_TEST_FAULTS=full.
+IN_PROCESS, AS_PROCESSES = rounds(300, full=9_500), rounds(24, full=500)
 HOSTS = ("claude-code", "codex", "gemini", "opencode")
 TOPICS = ("crane", "ferry", "invoice", "parser", "harbour", "billing", "deploy", "index")
 
@@ -92,42 +96,83 @@ class Session:
         return {"last_assistant_message": told}
 
 
+@dataclass
+class Outcome:
+    """What became of the events."""
+
+    answered: int = 0
+    failed: list[object] = field(default_factory=list)
+    one: threading.Lock = field(default_factory=threading.Lock)
+
+    def note(self, raw: bytes, written: str, failure: object = None) -> None:
+        with self.one:
+            self.answered += 1
+            if failure is not None or len(written) > 2000 or (written and not json.loads(written)):
+                self.failed.append(failure or written)
+
+
 @pytest.mark.slow
 @pytest.mark.timeout(1800)
-def test_events_of_all_hosts_at_once_fail_nothing_and_leave_nothing(
-    free_place: HookPlace, tmp_path: Path
-) -> None:
-    draw, sessions, failed = random.Random(5), list[Session](), list[str]()
-    words = {"--store": str(free_place.store)}
-
-    def replay(one: Session) -> int:
-        events = list(one.events())
-        for host, raw in events:
-            written: list[str] = []
-            answer(raw, HookWords(host=host, options=words), Deadline(30.0), written.append)
-            if len(written) > 1 or any(len(text) > 2000 or not json.loads(text) for text in written):
-                failed.extend(written)
-        return len(events)
-
-    with no_owner_left(free_place.store) as folder, hydramem.connect(folder, background=True) as memory:
-        for topic in TOPICS:
-            memory.remember(f"The {topic} is in the care of Ada.", project="shop")
-        answered = 0
-        with ThreadPoolExecutor(4) as pool:
-            while answered < EVENTS:
-                numbers = range(len(sessions), len(sessions) + 20)
-                sessions += (pack := [a_session(draw, tmp_path, number) for number in numbers])
-                answered += sum(pool.map(replay, pack))
-        for one in sessions:
-            rows = memory.memories(kinds=["turn"], session=f"{one.host}:{one.id}", project="shop", limit=100)
-            assert [row.text for row in sorted(rows, key=lambda row: row.position)] == one.said, one
-        assert failed == []
+def test_thousands_of_events_fail_nothing_and_leave_nothing(free_place: HookPlace, tmp_path: Path) -> None:
+    place = free_place
+    draw, outcome, sessions = random.Random(5), Outcome(), list[Session]()
+    with no_owner_left(place.store) as folder:
+        with hydramem.connect(folder, background=True) as memory:
+            for topic in TOPICS:
+                memory.remember(f"The {topic} is in the care of Ada.", project="shop")
+            with ThreadPoolExecutor(4) as pool:
+                while outcome.answered < IN_PROCESS:
+                    pack = [a_session(draw, tmp_path, len(sessions) + n) for n in range(40)]
+                    sessions += pack
+                    list(pool.map(lambda one: replay(one, place, outcome), pack))
+            begun = outcome.answered
+            while outcome.answered - begun < AS_PROCESSES:
+                one = a_session(draw, tmp_path, len(sessions))
+                sessions.append(one)
+                replay_as_processes(one, place, outcome)
+            check_turns(memory, sessions, place)
+        assert outcome.failed == [] and outcome.answered >= IN_PROCESS + AS_PROCESSES
         assert len(owner_processes(folder)) == 1, "one owner served them all"
-        lines = troubles(free_place).splitlines()
-        assert [line for line in lines if "InvalidInputError: what came is no JSON" not in line] == []
-        assert not any(waiting(folder))
+        # A process whose time is over on a busy machine leaves its turns for the next event.
+        allowed = ("InvalidInputError: what came is no JSON", "TimeoutError: the time is over")
+        strange = [line for line in troubles(place).splitlines() if not any(each in line for each in allowed)]
+        assert strange == []
 
 
 def a_session(draw: random.Random, folder: Path, number: int) -> Session:
-    host, path = HOSTS[number % len(HOSTS)], folder / f"s{number}.jsonl"
-    return Session(host=host, id=f"s{number}", path=path, draw=random.Random(draw.random()))
+    id = f"s{number}"
+    return Session(
+        host=HOSTS[number % len(HOSTS)], id=id, path=folder / f"{id}.jsonl", draw=random.Random(draw.random())
+    )
+
+
+def replay(one: Session, place: HookPlace, outcome: Outcome) -> None:
+    for host, raw in one.events():
+        written: list[str] = []
+        words = HookWords(host=host, options={"--store": str(place.store)})
+        answer(raw, words, Deadline(30.0), written.append)
+        outcome.note(raw, "".join(written), None if len(written) <= 1 else written)
+
+
+def replay_as_processes(one: Session, place: HookPlace, outcome: Outcome) -> None:
+    command = [sys.executable, "-m", "hydramem", "--store", str(place.store), "hook", one.host]
+    for _, raw in one.events():
+        done = subprocess.run(command, input=raw, capture_output=True, timeout=60, check=False)
+        failure = (done.returncode, done.stderr) if done.returncode or done.stderr else None
+        outcome.note(raw, done.stdout.decode(), failure)
+
+
+def check_turns(memory: hydramem.Memory, sessions: list[Session], place: HookPlace) -> None:
+    """Check that every turn is there once, in order, when what the processes left waiting is handed on."""
+    finish = event("gemini", "SessionEnd", session_id="last", reason="exit")
+    words = HookWords(host="gemini", options={"--store": str(place.store)})
+
+    def nothing_waits() -> bool:
+        answer(finish, words, Deadline(30.0), lambda text: None)
+        return not any(waiting(place.store))
+
+    wait_for(nothing_waits, "what processes left is handed on")
+    for one in sessions:
+        rows = memory.memories(kinds=["turn"], session=f"{one.host}:{one.id}", project="shop", limit=100)
+        stored = [row.text for row in sorted(rows, key=lambda row: row.position)]
+        assert stored == one.said, one
