@@ -105,14 +105,6 @@ def test_the_heading_path_stands_above_its_text() -> None:
     ]
 
 
-def test_headings_without_text_are_not_lost() -> None:
-    cut = pieces(f"# A\n\n## B is bare\n\n## C is bare\n\n# D\n\n{SAID}")
-    assert [(piece.heading_path, piece.text) for piece in cut] == [
-        (("A",), "## B is bare\n\n## C is bare"),
-        (("D",), SAID),
-    ]
-
-
 def test_fences_and_tables_that_fit_stay_whole() -> None:
     fence = "```\n# no heading\n\na = 1\n```"
     table = "| a | b |\n|---|---|\n| 1 | 2 |"

@@ -74,11 +74,6 @@ def test_pieces_are_not_needlessly_small():
     assert len(split_at(text, 100)) <= count_tokens(text) / 100 + 2
 
 
-def test_a_piece_needs_at_least_one_token():
-    with pytest.raises(ValueError, match="less than 1"):
-        split_at("text", 0)
-
-
 @pytest.mark.costly  # a process of its own
 def test_many_threads_may_be_the_first_to_count():
     program = (

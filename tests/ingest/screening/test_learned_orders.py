@@ -3,16 +3,13 @@
 import json
 from pathlib import Path
 
-import numpy as np
 import pytest
 
 from benchmarks.screening import SETS, measure, read_sets
 from hydramem.core.config import IngestConfig, MemoryConfig
 from hydramem.ingest.memories.forget import revive
 from hydramem.ingest.screening.learned_orders import (
-    FEATURES,
     MOST_IN_WINDOW,
-    buckets,
     order_probability,
     order_weights,
 )
@@ -42,15 +39,6 @@ def test_ordinary_conversations_and_passages_are_let_in() -> None:
     held = [text for text in texts if reasons_to_hold(text, learned=True)]
     assert len(texts) > 800
     assert len(held) <= 0.002 * len(texts)
-
-
-def test_buckets_are_distinct_and_within_the_weights() -> None:
-    characters, words = buckets("Straße, 北京 and \U0001f600 \ud800")
-    both = np.concatenate([characters, words])
-    assert len(set(both.tolist())) == len(both)
-    assert set(both.tolist()) < set(range(FEATURES))
-    assert len(order_weights().weights) == FEATURES
-    assert [len(part) for part in buckets("")] == [0, 0]
 
 
 def test_a_long_text_is_judged_by_its_worst_window(quiet_order: str) -> None:

