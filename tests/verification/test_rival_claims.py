@@ -40,18 +40,6 @@ def test_what_a_passage_names_as_an_object_is_no_subject_of_the_same_type() -> N
     assert probabilities(cast, both_ways) == {}
 
 
-def test_a_list_of_members_stays_above_doubt() -> None:
-    members = [claim(each, "won", PRIZE, 0.85) for each in (BO, CY, DI, FILM)]
-    assert all(each > DOUBTED for each in probabilities(*members).values())
-
-
-def test_passages_apart_contest_nothing_and_the_least_contested_counts() -> None:
-    one, other = claim(BO, "won", PRIZE), claim(CY, "won", PRIZE, evidence=("c2",))
-    assert probabilities(one, other) == {}
-    also = replace(one, evidence=("c1", "c2"))
-    assert set(probabilities(also, other)) == {other.id}
-
-
 def test_a_date_is_said_of_things() -> None:
     turned = claim(DAY, "died_on", BO, 0.8)
     assert probabilities(turned, dates=frozenset((DAY.id,)))[turned.id] < DOUBTED

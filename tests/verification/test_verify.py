@@ -138,17 +138,6 @@ def test_a_model_that_cannot_be_had_costs_its_verdict_and_nothing_else(tmp_path)
         assert told.deferred == 1
 
 
-def test_after_an_outage_the_model_is_left_alone_for_the_run(connect: Connect):
-    memory = connect([], **OPEN)  # a script without a reply is a model that is gone
-    for name in ("Ada", "Grace", "Edith"):
-        memory.remember(f"{name} Lovelace leads Billing.")
-    script = memory._given_generator
-    assert isinstance(script, ScriptedGenerator)
-    before = len(script.prompts)
-    assert memory.verify().deferred == 3
-    assert len(script.prompts) == before + 1
-
-
 def test_the_queue_is_taken_up_in_turns_within_the_cap(connect: Connect):
     gone = [ModelUnavailableError("gone")] * 3
     script = iter(gone)
@@ -258,12 +247,7 @@ def test_who_decided_is_not_overruled_by_less():
     assert decided(by_person, verdict("rejected", "person"), AT).verdict == "rejected"
 
 
-SAYS, DENIES, SUPPOSES, BESIDE = (
-    "Ada leads billing.",
-    "Ada no longer leads billing.",
-    "If Ada leads billing, call her.",
-    "Ada met Bo at billing.",
-)
+SAYS, DENIES, BESIDE = "Ada leads billing.", "Ada no longer leads billing.", "Ada met Bo at billing."
 
 
 @pytest.mark.parametrize(
@@ -273,14 +257,10 @@ SAYS, DENIES, SUPPOSES, BESIDE = (
         (verdict(), [SAYS, SAYS], "working", "verified"),
         (verdict(), [SAYS, BESIDE], "working", "shared"),
         (verdict(), [SAYS, DENIES], "working", "shared"),
-        (verdict(), [SAYS, SUPPOSES], "working", "shared"),
-        (verdict(), [SAYS], "shared", "shared"),
         (verdict(), [SAYS], "verified", "working"),
         (verdict(stage="vog", quote=SAYS), [SAYS], "working", "verified"),
-        (verdict(stage="vog"), [SAYS], "working", "working"),
         (verdict(stage="person"), [SAYS], "working", "verified"),
         (verdict("deferred", "vog"), [SAYS, SAYS], "verified", "working"),
-        (verdict("deferred"), [SAYS, SAYS], "shared", "shared"),
         (verdict("rejected"), [SAYS, SAYS], "working", "working"),
     ],
 )
@@ -294,12 +274,8 @@ def test_layers_rise_by_what_was_found(given: Verdict, texts: list[str], before:
 @pytest.mark.parametrize(
     ("fields", "layer"),
     [
-        ([{"document": "d"}, {"document": "d"}], "working"),
-        ([{"document": "d"}, {"document": "e"}], "verified"),
         ([{"session": "s"}, {"session": "s"}], "working"),
         ([{"session": "s"}, {"session": "t"}], "verified"),
-        ([{"source": "mail"}, {"source": "mail"}], "working"),
-        ([{"source": "mail"}, {"source": "wiki"}], "verified"),
         ([{"source": ""}, {"source": ""}], "working"),
         ([{"document": "d"}, {"source": "mail"}], "verified"),
         ([{"source": "mail", "metadata": {"voices": [{"source": "wiki"}]}}], "verified"),
@@ -353,9 +329,3 @@ def test_what_was_asserted_with_one_sentence_is_not_verified(connect: Connect):
     assert only(memory).layer == "working"
     (told,) = memory.verify("Ada Lovelace").relations
     assert (told.decision, told.layer) == ("accepted", "working")
-
-
-def test_what_is_only_supposed_is_no_relation(connect: Connect):
-    memory = connect(**TRUSTING)
-    memory.remember("If Alice joined Acme, Bob would leave Globex.")
-    assert memory.relations() == ()

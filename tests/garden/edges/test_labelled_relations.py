@@ -2,12 +2,9 @@
 
 from dataclasses import replace
 
-import numpy as np
-
 from hydramem import Memory
 from hydramem.core.results.garden_results import Answer
 from hydramem.garden.edges.labelled_relations import LEAST, Labels, labels
-from hydramem.verification.first_stage.relation_arrays import Claims
 from tests.garden.memories import put
 from tests.garden.phases.prune.test_prune import claim, thing
 
@@ -47,11 +44,3 @@ def test_what_verification_or_a_model_decided_is_no_label(memory: Memory) -> Non
         relations=(*rejected, *rows[15:]),
     )
     assert len(found(memory)) == 0
-
-
-def test_labels_weigh_more_than_what_is_drawn_and_never_most() -> None:
-    none = np.zeros(0, dtype=np.int64)
-    claims = Claims(subject=none, type=none, object=none, subject_kind=none, object_kind=none)
-    few, many = (Labels(claims=claims, true=np.ones(count, dtype=np.bool_)) for count in (20, 5000))
-    assert 20 / 100_000 < few.share(100_000) < 0.2
-    assert few.share(100) == many.share(10_000) == 0.2

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from benchmarks.claims import graph
-from hydramem.garden.edges.labelled_relations import claims_of, features, known_of, relations_of, wrong_claims
+from hydramem.garden.edges.labelled_relations import relations_of
 from hydramem.garden.edges.logistic import LEAST_RELATIONS, auc, score
 from tests.garden.graphs import odd_ones, planted, ruled
 
@@ -44,37 +44,3 @@ def test_what_people_said_moves_what_is_like_it() -> None:
 
     without, rejected, confirmed = told(None), told(False), told(True)
     assert confirmed < without < 0.5 < rejected
-
-
-def test_drawn_wrong_claims_are_stored_nowhere_and_half_fit_their_type() -> None:
-    snapshot = ruled(people=100)
-    known = known_of(snapshot)
-    wrong = wrong_claims(known.facts, 400, np.random.default_rng(1))
-    assert not known.facts.stored(wrong).any() and (wrong.subject != wrong.object).all()
-    stored = claims_of(snapshot, relations_of(snapshot))
-    for place in range(len(wrong.subject) - 150, len(wrong.subject)):
-        of_type = stored.type == wrong.type[place]
-        assert wrong.subject[place] in stored.subject[of_type]
-        assert wrong.object[place] in stored.object[of_type]
-
-
-def test_an_edge_says_nothing_of_itself() -> None:
-    """A claim has the same features whether or not it is stored."""
-    with_it = ruled(people=60, more=[("person 1", "works_for", "company 9")])
-    without = ruled(people=60)
-    rows = relations_of(with_it)
-    claims = claims_of(with_it, rows)
-    nodes = with_it.node("person 1"), with_it.node("company 9")
-    (place,) = np.flatnonzero((claims.subject == nodes[0]) & (claims.object == nodes[1]))
-    told = features(known_of(with_it), claims)[place]
-    bare = known_of(without)
-    asked = type(claims)(
-        subject=np.array([without.node("person 1")]),
-        type=np.array([without.edges.types.index("works_for")]),
-        object=np.array([without.node("company 9")]),
-        subject_kind=claims.subject_kind[[place]],
-        object_kind=claims.object_kind[[place]],
-    )
-    counted, size_of_type = -12, 6
-    here, there = (np.delete(each[counted:], size_of_type) for each in (told, features(bare, asked)[0]))
-    np.testing.assert_allclose(here, there)

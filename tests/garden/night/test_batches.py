@@ -54,7 +54,6 @@ def id_of(proposal: Proposal) -> tuple[str, str]:
 
 @pytest.mark.parametrize("milliseconds", [0.05, 5.0])
 def test_few_batches_take_over_a_twentieth_of_a_second(milliseconds: float) -> None:
-    """However long a row takes, with a transaction's own time and chance on top, and a fold now and then."""
     chance, pace, place = random.Random(2), Pace(), 0
     given = [proposal()] * 10_000
     took: list[float] = []

@@ -60,18 +60,6 @@ def test_a_night_says_in_ten_lines_what_it_did_and_each_command_undoes_its_examp
     assert {"The badge of the visitor.", "The deploy happens on Friday at noon!"} <= texts
 
 
-def test_memories_that_recall_shows_once_are_joined(memory: Memory) -> None:
-    memory.remember("The Kestrel office has its boiler serviced every October by Brandt.")
-    memory.remember("Brandt comes each October to look after the boiler at Kestrel's office.")
-    memory.drain()
-    said = by_kind(night(memory, "supersede"))["joined"]
-    assert said.what == "1 memory" and "duplicates" in said.example
-    assert len(memory.recall("who looks after the boiler").hits) == 1
-    assert said.command is not None
-    memory.undo(said.command.split()[-1])
-    assert len(memory.recall("who looks after the boiler").hits) == 2
-
-
 def test_a_merged_name_comes_back_by_its_command(memory: Memory) -> None:
     for name in ("Kubernetes", "kubernetes cluster"):
         memory.entity(name, type="service")

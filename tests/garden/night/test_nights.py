@@ -172,11 +172,3 @@ def test_what_is_told_again_for_good_does_not_expire(tmp_path: Path) -> None:
         assert [row.expires_at for row in rows(memory)["Chunk"]] == [None, None]
         assert memory.remember("Ada likes tea.", expires_at=now() + timedelta(days=1)).action == "duplicate"
         assert [row.expires_at for row in rows(memory)["Chunk"]] == [None, None]
-
-
-def test_what_expired_is_merged_with_nothing(memory: Memory) -> None:
-    expires("The spare bike is number 4711.")(memory)
-    memory.remember("The spare bike is number 4711. For now")
-    assert [each.phase for each in tended(memory).changes] == ["prune"]
-    (left,) = [row for row in rows(memory)["Chunk"] if row.state == "active"]
-    assert left.text == "The spare bike is number 4711. For now"

@@ -10,7 +10,7 @@ import pytest
 
 from hydramem.core.errors import DiskFullError, InvalidInputError, ModelUnavailableError, StorageError
 from hydramem.core.results.garden_results import Gardened
-from hydramem.core.row_types import Chunk, Entity, Phase, Relation
+from hydramem.core.row_types import Chunk, Entity, Relation
 from hydramem.garden.night.apply import WriteAccess, apply
 from hydramem.garden.night.run_phases import UNFINISHED, GardenRun, apply_file, interrupted, plan, run_phases
 from hydramem.garden.proposals.phase_context import PhaseContext, PhaseOutcome
@@ -19,7 +19,7 @@ from hydramem.garden.proposals.proposal import Proposal, precondition_hash
 from hydramem.storage.in_memory.graph import InMemoryGraph
 from hydramem.storage.undo.row_images import TABLES
 from hydramem.storage.write import Removal, Write
-from tests.storage.rows import at, chunk, entity, mention, relation, write
+from tests.storage.rows import chunk, entity, mention, relation, write
 
 NOW = datetime(2026, 1, 2, tzinfo=UTC)
 ADA, BOB, LEADS = entity("e1"), entity("e2", "Bob"), relation()
@@ -130,12 +130,6 @@ def test_what_changed_since_the_plan_is_refused(graph: InMemoryGraph, tmp_path: 
     for report in done.phases:
         parts = (report.applied, report.refused, report.standing, report.dropped, report.left)
         assert report.proposals == sum(parts)
-
-
-def test_counting_again_what_is_mentioned_is_no_change(graph: InMemoryGraph) -> None:
-    given = night(graph, prune=PhaseOutcome(proposals=(archive(),)))
-    graph.write(write(entities=(replace(ADA, mention_count=9, last_seen=at(3)),)))
-    assert run_phases(given).phases[0].applied == 1
 
 
 def test_a_later_phase_leaves_alone_what_an_earlier_one_touches(graph: InMemoryGraph) -> None:
@@ -281,24 +275,8 @@ def test_writers_get_their_turn_and_vectors_hear_of_batches_when_others_can_writ
     assert told == [len(sizes)], "of all of them at once"
 
 
-def test_vectors_hear_also_of_what_was_made_before_a_night_failed(graph: InMemoryGraph) -> None:
-    said: list[str] = []
-
-    def commit(rows: Write) -> None:
-        if said:
-            raise StorageError("the disk is full")
-        said.append("committed")
-
-    access = WriteAccess(
-        graph=graph, commit=commit, one_writer=threading.Lock(), deliver=lambda: said.append("delivered")
-    )
-    applied = apply([quieter(row) for row in CHUNKS], access, run="w_night")
-    assert isinstance(applied.error, StorageError) and len(applied.made) + len(applied.left) == len(CHUNKS)
-    assert said == ["committed", "delivered"]
-
-
 def test_a_night_that_a_store_ends_says_how_far_it_came(graph: InMemoryGraph, tmp_path: Path) -> None:
-    given, reports = night(graph, tmp_path, reuse=REUSE), list[Gardened]()
+    given, reports, told = night(graph, tmp_path, reuse=REUSE), list[Gardened](), list[int]()
     commits = 0
 
     def commit(rows: Write) -> None:
@@ -308,12 +286,14 @@ def test_a_night_that_a_store_ends_says_how_far_it_came(graph: InMemoryGraph, tm
             raise DiskFullError("the disk is full")
         graph.write(rows)
 
-    cut = replace(given, access=replace(given.access, commit=commit), interrupted=reports.append)
+    access = replace(given.access, commit=commit, deliver=lambda: told.append(commits))
+    cut = replace(given, access=access, interrupted=reports.append)
     with pytest.raises(
         DiskFullError, match=r"full; p: \d+ of 40 changes are made .* the next run makes the rest"
     ):
         run_phases(cut)
     (report,) = reports
+    assert told == [3], "vectors hear of what was made before it failed"
     assert report.state == "interrupted" and 0 < report.phases[0].applied < 40
     assert report.notes == (f"{report.phases[0].left} changes left to the next run: the disk is full.",)
     second = run_phases(night(graph, tmp_path, reuse=PhaseOutcome()))
@@ -363,15 +343,3 @@ def test_what_an_interrupted_night_left_is_given_up_where_it_cannot_be_read(
     done = run_phases(night(graph, tmp_path, reuse=REUSE))
     assert done.state == "completed" and done.phases[0].applied == 40
     assert "given up" in done.notes[0] and not (tmp_path / UNFINISHED).exists()
-
-
-@pytest.mark.parametrize("out", ["there/no/plan.jsonl", "folder"])
-def test_a_plan_that_cannot_be_written_is_told_before_anything_is_looked_at(
-    graph: InMemoryGraph, tmp_path: Path, out: str
-) -> None:
-    (tmp_path / "folder").mkdir()
-    looked: list[Phase] = []
-    given = replace(night(graph, reuse=REUSE), began=looked.append)
-    with pytest.raises(StorageError, match="cannot be written"):
-        plan(given, out=tmp_path / out)
-    assert looked == []

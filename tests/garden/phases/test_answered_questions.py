@@ -69,13 +69,6 @@ def test_nothing_is_learned_without_an_answer_or_in_private_or_from_a_long_turn(
     assert not answers(memory)
 
 
-def test_an_id_in_an_answer_tells_that_the_memory_was_used(memory: Memory) -> None:
-    key = memory.remember(KEY)
-    ask(memory, "monday", ASKED, f"It is in your memory, see {key.id}.")
-    night(memory, "reuse")
-    assert [link.source for link in answers(memory)] == [key.id]
-
-
 @pytest.mark.parametrize("forgotten", ["memory", "question", "night"])
 def test_what_was_learned_ends_with_the_memory_the_question_or_the_night(
     memory: Memory, forgotten: str

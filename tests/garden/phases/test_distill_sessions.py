@@ -9,7 +9,7 @@ from hydramem import Memory
 from hydramem.core.errors import ModelUnavailableError
 from hydramem.ingest.memories.sessions import SaidTurn
 from hydramem.operations import OPERATIONS, call
-from tests.garden.memories import night, opened, rows
+from tests.garden.memories import night, opened
 from tests.memory_api.test_distill import MOVED, Model, fact
 
 GHENT = fact(MOVED, 1, quote="moved to Ghent")
@@ -38,16 +38,6 @@ def test_every_session_is_distilled_once_and_a_night_is_undone_whole(tmp_path: P
         assert done.run is not None and memory.undo(done.run).left == ()
         assert facts(memory) == []
         assert night(memory, "distill").run is None and len(model.prompts) == 2
-
-
-def test_of_a_plan_nothing_is_written_and_no_model_asked(tmp_path: Path) -> None:
-    model = Model()
-    with opened(tmp_path, model) as memory:
-        say(memory, "one", "We moved to Ghent.")
-        before = rows(memory)
-        done = night(memory, "distill", plan=True)
-        assert done.phases[0].counts == {"sessions_waiting": 1, "turns_waiting": 1}
-        assert (rows(memory), model.prompts) == (before, [])
 
 
 def test_without_a_model_sessions_stay_logs(memory: Memory) -> None:

@@ -1,6 +1,5 @@
 """The phase reuse: what several sessions recalled gains, what stands alone fades, and nothing creeps."""
 
-from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
@@ -11,7 +10,7 @@ from hypothesis import strategies as st
 from hydramem import Memory
 from hydramem.core.row_types import ANSWERS, MAY_BE, Chunk, Times
 from hydramem.core.time import now
-from hydramem.garden.phases.reuse_weights import LEAST, MOST, REUSE, base_of, faded, gained
+from hydramem.garden.phases.reuse_weights import LEAST, MOST, REUSE, faded, gained
 from tests.garden.memories import night, opened, put, rows
 from tests.garden.rows import chunk, entity, relation
 from tests.storage.rows import link, mention
@@ -121,14 +120,6 @@ def test_what_a_night_itself_links_is_not_related(memory: Memory) -> None:
     night(memory, "reuse")
     faded_ones = {id for id, value in importance(memory).items() if value < 0.5}
     assert faded_ones == {"answer", "question", "ce1", "ce2"}
-
-
-def test_what_a_person_set_since_is_the_new_base() -> None:
-    row = memory_of("c1", importance=0.7, metadata={REUSE: {"base": 0.5, "now": 0.7}})
-    assert base_of(row) == 0.5
-    assert base_of(replace(row, importance=0.9)) == 0.9
-    assert base_of(replace(row, metadata={REUSE: "x"})) == 0.7
-    assert base_of(replace(row, metadata={REUSE: {"base": "x", "now": None}})) == 0.7
 
 
 def test_the_weight_shows_at_recall(tmp_path: Path) -> None:

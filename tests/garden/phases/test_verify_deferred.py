@@ -11,8 +11,7 @@ from hydramem import Memory
 from hydramem.core.errors import ModelUnavailableError
 from hydramem.core.ids import relation_id
 from hydramem.core.results.write_results import RelationView
-from hydramem.core.row_types import Relation, Times
-from hydramem.core.time import now
+from hydramem.core.row_types import Relation
 from hydramem.garden.phases import weighed_relations
 from hydramem.garden.phases.infer.inferred_proposals import INFERRED_BY
 from hydramem.llm.scripted_generator import ScriptedPrompt
@@ -129,14 +128,6 @@ def test_what_was_accepted_by_a_smaller_graph_is_looked_at_again(memory: Memory)
     assert row.id in [each.target for each in night(memory, "verify").changes]
 
 
-def test_what_a_person_decided_is_not_looked_at(waiting: Memory, model: Model) -> None:
-    (row,) = rows(waiting)["RELATES"]
-    decided = replace(row, verdict="deferred", verifier="person:ada")
-    put(waiting, relations=(decided,))
-    model.verdict = "GROUNDED"
-    assert night(waiting, "verify").phases[0].proposals == 0
-
-
 def contested(memory: Memory) -> tuple[Relation, Relation]:
     """Put a claim of a memory beside another of the same type and object that is less probable."""
     memory.remember(LEADS)
@@ -182,14 +173,6 @@ def test_a_verdict_that_makes_a_rival_weaker_leaves_the_next_night_nothing_to_do
     first = night(memory, "verify")
     assert {each.target for each in first.changes} == {right.id, wrong.id}
     assert night(memory, "verify").phases[0].proposals == 0
-
-
-def test_what_is_only_supposed_is_no_growth(memory: Memory) -> None:
-    row, early = accepted_early(memory)
-    guess = replace(row, id="r_guess", type="may_be", origin="inferred", quote=None, layer="working")
-    guess = replace(guess, verdict="accepted", times=Times(recorded_at=now()))
-    put(memory, relations=(early, guess))
-    assert row.id not in [each.target for each in night(memory, "verify").changes]
 
 
 def test_the_graph_alone_ends_nothing_that_is_quoted(tmp_path: Path) -> None:

@@ -113,12 +113,6 @@ def test_answers_act_once_and_undo_takes_them_back(memory: hydramem.Memory, yes:
     assert rows(memory)["RELATES"] == before["RELATES"]
 
 
-def test_an_answer_to_what_went_with_another_is_told(memory: hydramem.Memory) -> None:
-    memory.merge("e4", ["e3"])
-    done = memory.review([Answer(id=SAME, yes=True), Answer(id="relation:nothing", yes=False)])
-    assert done.answered == 0 and {each.id for each in done.not_taken} == {SAME, "relation:nothing"}
-
-
 def test_a_wrong_answer_changes_nothing(memory: hydramem.Memory) -> None:
     before = rows(memory)
     for answers, told in (
@@ -238,13 +232,6 @@ def test_a_walk_asks_what_still_stands_as_it_stands_then(memory: hydramem.Memory
     assert "Kraków leads Krakow" not in shown, "they are one thing by then"
     assert "Is it true: Ada leads Krakow?" in shown, "under the name that was kept"
     assert waiting(memory) == []
-
-
-def test_an_interrupted_walk_keeps_what_was_answered(memory: hydramem.Memory) -> None:
-    first = waiting(memory)[0]
-    with pytest.raises(KeyboardInterrupt):
-        walked(memory, "n", "^C")
-    assert first not in waiting(memory) and len(waiting(memory)) == 3
 
 
 @pytest.mark.slow

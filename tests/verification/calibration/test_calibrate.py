@@ -1,7 +1,6 @@
 """Calibrating a project: what it learns from, what it refuses, and what stays where it does not help."""
 
 import json
-from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -10,7 +9,6 @@ import pytest
 from hydramem.core.errors import InvalidInputError
 from hydramem.verification.calibration import fit
 from hydramem.verification.calibration.calibrate import calibrate, export, revert
-from hydramem.verification.calibration.labels import stands_for
 from hydramem.verification.calibration.saved_calibrations import SHIPPED, Calibrations
 from hydramem.verification.first_stage import first_stage
 from hydramem.verification.first_stage.weights import DEFAULT
@@ -80,17 +78,6 @@ def test_too_few_labels_or_one_kind_are_refused_and_it_says_why(true: int, false
     assert project.calibrations.of("p") == SHIPPED
 
 
-def test_labels_that_teach_nothing_change_nothing(project: Project) -> None:
-    rows = project.fill(200)
-    places = np.argsort(np.argsort([row.probability for row in rows]))  # as the shipped weights order them
-    lots = np.random.default_rng(1).random(200) < places / 200
-    project.put(*(judged(row, bool(true)) for row, true in zip(rows, lots, strict=True)))
-    done = run(project)
-    fitted, shipped = done.measures[1], done.measures[0]
-    assert abs(fitted.auc - shipped.auc) < 0.05  # few labels do not ruin it
-    assert done.applied == (fitted.brier < shipped.brier and fitted.auc > shipped.auc - 0.05)
-
-
 def test_a_threshold_by_risk_is_kept_and_asked_for_again(project: Project) -> None:
     labelled(project, 400)
     done = run(project, rate=0.2)
@@ -102,15 +89,6 @@ def test_a_threshold_by_risk_is_kept_and_asked_for_again(project: Project) -> No
     again = run(project)
     assert project.calibrations.of("p").max_false_accept == 0.2
     assert again.accept_at == done.accept_at
-
-
-def test_where_no_threshold_is_safe_nothing_is_accepted_and_it_says_so(project: Project) -> None:
-    labelled(project, 60)
-    done = run(project, rate=0.001)
-    assert done.applied and done.accept_at is None
-    assert "nothing is accepted" in done.explanation
-    settings = project.calibrations.of("p").applied_to(project.settings)
-    assert settings.accept_at > 1.0
 
 
 def test_a_dry_run_writes_nothing(project: Project, tmp_path: Path) -> None:
@@ -186,27 +164,6 @@ def test_a_file_that_does_not_fit_is_refused_aloud(project: Project, tmp_path: P
     assert Calibrations(tmp_path, first_stage.NAMES).problem("p") is None
 
 
-def test_a_damaged_pointer_can_be_calibrated_over(project: Project, tmp_path: Path) -> None:
-    labelled(project, 100)
-    run(project)
-    (path,) = tmp_path.rglob("current.json")
-    path.write_bytes(b"\xff\x00")
-    project.calibrations = Calibrations(tmp_path, first_stage.NAMES)
-    assert project.calibrations.problem("p")
-    assert run(project).weights.endswith("+2")
-    assert project.calibrations.problem("p") is None
-
-
-def test_labels_stand_for_the_relations_of_their_zone() -> None:
-    open_, sure = np.full(10, 1), np.full(5, 2)
-    weights = stands_for(np.concatenate([open_, sure]), np.full(45, 2))
-    assert weights[-1] / weights[0] == pytest.approx(10)  # five labels for fifty relations, ten for ten
-    assert weights.mean() == pytest.approx(1)
-    assert stands_for(np.zeros(0, dtype=int), np.full(45, 2)).shape == (0,)
-    lopsided = stands_for(np.array([1, 2]), np.full(9999, 2))
-    assert lopsided[1] / lopsided[0] == pytest.approx(20)  # bounded: one label does not decide alone
-
-
 def test_relations_are_exported_most_doubtful_first_and_read_back(project: Project, tmp_path: Path) -> None:
     rows = project.fill(300)
     project.put(*(judged(row, True) for row in rows[:20]))
@@ -231,12 +188,3 @@ def test_relations_are_exported_most_doubtful_first_and_read_back(project: Proje
     path.write_text("".join(json.dumps(line) + "\n" for line in lines))
     done = run(project, labels=path)
     assert (done.imported, done.people, done.applied) == (200, 220, True)
-
-
-def test_a_store_in_memory_keeps_its_calibration_while_it_lives() -> None:
-    project = Project()
-    labelled(project, 100)
-    assert run(project).applied
-    assert project.calibrations.of("p").number == 1
-    project.settings = replace(project.settings, accept_at=0.9)
-    assert project.calibrations.of("p").applied_to(project.settings).accept_at == 0.9

@@ -117,12 +117,6 @@ def test_what_can_be_true_together_is_left_alone(rows: tuple[object, ...]) -> No
     assert find(*ENDS, *rows).conflicts == ()
 
 
-def test_a_mutual_relation_is_seen_from_both_ends() -> None:
-    married = {"bidirectional": True}
-    rows = [relation(ACME, "led_by", ADA, **married), relation(ADA, "led_by", BETA, **married)]
-    assert {one.entity for one in find(*ENDS, *rows).conflicts} == {"Ada"}
-
-
 def test_what_the_store_shows_to_be_functional_counts_less() -> None:
     places = [entity(f"Place {number}") for number in range(40)]
     things = [entity(f"Thing {number}") for number in range(40)]
@@ -171,11 +165,6 @@ def test_a_link_is_a_conflict_without_the_classifier() -> None:
     ended = replace(old, times=replace(old.times, valid_to=year(2025)))
     begun = replace(new, times=replace(new.times, valid_from=year(2025)))
     assert find(ended, begun, made).conflicts == ()
-
-
-def test_a_pair_that_is_linked_and_judged_is_one_conflict() -> None:
-    made = replace(link(FAST, SLOW), type="may_supersede", weight=0.6)
-    assert [one.judged_by for one in find(SLOW, FAST, made).conflicts] == ["link"]
 
 
 def test_a_classifier_that_fails_leaves_the_rest_and_a_note() -> None:

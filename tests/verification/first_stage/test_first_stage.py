@@ -2,8 +2,6 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from hydramem.core.row_types import Chunk, RelationCandidate, Verdict
 from hydramem.graph.snapshot.snapshot import Snapshot
@@ -33,17 +31,6 @@ def verdicts(
 
 def scores(*candidates: RelationCandidate, snapshot: Snapshot = EMPTY) -> list[float]:
     return [verdict.score for verdict in verdicts(*candidates, snapshot=snapshot)]
-
-
-def test_a_stated_relation_survives_an_empty_graph() -> None:
-    stated, denied, bare = scores(
-        candidate("Ada Lovelace maintains billing."),
-        candidate("Ada Lovelace never maintains billing."),
-        candidate(None),
-    )
-    assert stated >= 0.3
-    assert denied < stated
-    assert bare >= 0.3
 
 
 def test_nothing_to_judge() -> None:
@@ -112,13 +99,6 @@ def test_names_with_braces_are_not_filled_in() -> None:
     assert "{subject} {0} %s" in verdict.explanation
 
 
-@given(st.integers(0, 2**32 - 1))
-def test_probabilities_are_probabilities(seed: int) -> None:
-    rows = np.random.default_rng(seed).normal(scale=100, size=(5, len(first_stage.NAMES)))
-    chances = first_stage.probabilities(rows, DEFAULT)
-    assert ((chances >= 0) & (chances <= 1)).all()
-
-
 def values(*candidates: RelationCandidate) -> list[dict[str, float]]:
     rows = first_stage.features(candidates, EMPTY)
     return [dict(zip(first_stage.NAMES, row, strict=True)) for row in rows.tolist()]
@@ -130,11 +110,6 @@ def values(*candidates: RelationCandidate) -> list[dict[str, float]]:
 )
 def test_a_type_that_says_nothing_is_no_name(type: str, named: int) -> None:
     assert values(candidate(None, type))[0]["named"] == named
-
-
-def test_confidence_is_a_feature() -> None:
-    row = replace(candidate(None), relation=relation(ADA, "maintains", BILLING, confidence=0.25))
-    assert values(row)[0]["confidence"] == 0.25
 
 
 @pytest.mark.parametrize(

@@ -40,35 +40,6 @@ def test_paths_between_two_ends_are_those_of_a_plain_search(known: list[Triple])
     assert list(zip(found.claim.tolist(), found.path.tolist(), strict=True)) == sorted(expected)
 
 
-@of_graphs(8)
-def test_common_neighbours_come_with_the_pairs_on_either_side(known: list[Triple]) -> None:
-    laid, asked = facts(known), claims(EVERY)
-    found = path_features.common(laid, asked.subject, asked.object)
-    joined = {frozenset((one, other)) for one, _, other in known}
-    expected = [
-        (claim, node)
-        for claim, (subject, _, object) in enumerate(EVERY)
-        for node in range(laid.size)
-        if {frozenset((subject, node)), frozenset((node, object))} <= joined
-    ]
-    assert list(zip(found.claim.tolist(), found.node.tolist(), strict=True)) == expected
-    assert found.first.tolist() == laid.pairs(asked.subject[found.claim], found.node).tolist()
-    assert found.second.tolist() == laid.pairs(found.node, asked.object[found.claim]).tolist()
-
-
-def test_a_path_that_goes_with_a_type_speaks_for_it() -> None:
-    # Who leads a team (0) works in it (1); node 14 leads a team too, and 3 works in one that another leads.
-    known = [(person, 0, person + 20) for person in range(15)]
-    known += [(person, 1, person + 20) for person in range(14)]
-    laid = large_graph(40, known)
-    asked = laid.claims(np.array([14, 0, 3]), np.array([1, 1, 1]), np.array([34, 20, 25]))
-    likely, stored, unlikely = path_features.evidence(
-        laid, path_features.learn(laid), asked, paths_of(laid, asked)
-    )[:, 1]
-    assert likely > 1
-    assert unlikely <= 0 < stored < likely  # what is stored is not its own witness
-
-
 @pytest.mark.parametrize("every", [False, True])
 @of_graphs(6)
 def test_what_paths_say_is_how_much_oftener_they_join_ends_of_the_type(

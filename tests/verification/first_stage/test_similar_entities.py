@@ -49,22 +49,6 @@ def test_of_a_graph_without_relations_nothing_is_like_anything() -> None:
     assert not similar_entities.likeness(laid, known, claims(EVERY)).any()
 
 
-def test_profiles_are_laid_out_by_node_and_edge() -> None:
-    known = [(0, 0, 1), (2, 0, 1), (2, 1, 3), (4, 2, 0)]
-    laid = facts(known)
-    found = similar_entities.profiles(laid)
-    edges = sorted(
-        {(2 * type) * SIZE + other for _, type, other in known}
-        | {(2 * type + 1) * SIZE + one for one, type, _ in known}
-    )
-    assert found.columns.tolist() == edges
-    often = [sum((2 * type) * SIZE + other == edge for _, type, other in known) or 1 for edge in edges]
-    assert found.weights == pytest.approx(np.log1p(SIZE / np.array(often)))
-    rows, columns = found.matrix.nonzero()
-    assert found.entries.tolist() == sorted((rows * len(edges) + columns).tolist())
-    assert found.squares == pytest.approx((found.matrix.toarray() ** 2).sum(axis=1))
-
-
 @pytest.mark.parametrize(("others", "compared"), [(127, 127), (128, 128), (200, 128)])
 def test_a_node_is_compared_with_an_even_sample_of_others(others: int, compared: int) -> None:
     # Each other stands so to the hub, and shares one more edge with a claimant of its own.

@@ -7,32 +7,28 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from hydramem.core.row_types import RelationCandidate
-from hydramem.text.relation_words import stem, type_wording
+from hydramem.core.row_types import Chunk, Entity, RelationCandidate
 from hydramem.verification.first_stage import text_features
 from tests.graph.graphs import chunk, entity, relation
 
+LEADS, DIRECTOR = ("Ada", "leads", "billing"), ("Jaws", "director", "Spielberg")
+
+
+def candidate(subject: Entity, type: str, object: Entity, *passages: Chunk) -> RelationCandidate:
+    row = relation(subject, type, object)
+    return RelationCandidate(relation=row, subject=subject, object=object, passages=passages)
+
 
 def said(passage: str, subject: str, type: str, object: str, **values: object) -> dict[str, float]:
-    ends = entity(subject), entity(object)
-    candidate = RelationCandidate(
-        relation=relation(ends[0], type, ends[1]),
-        subject=ends[0],
-        object=ends[1],
-        passages=(chunk("c", passage, **values),),
-    )
-    (one,) = text_features.stated_evidence([candidate])
+    asked = candidate(entity(subject), type, entity(object), chunk("c", passage, **values))
+    (one,) = text_features.stated_evidence([asked])
     return dict(zip(text_features.NAMES, one.features, strict=True)) | {"sentence": one.sentence}
 
 
 @pytest.mark.parametrize(
     ("passage", "claim", "expected"),
     [
-        (
-            "Jaws was directed by Spielberg.",
-            ("Jaws", "director", "Spielberg"),
-            {"in_order": 1, "cue_adjacent": 1},
-        ),
+        ("Jaws was directed by Spielberg.", DIRECTOR, {"in_order": 1, "cue_adjacent": 1}),
         ("Spielberg directed Jaws.", ("Jaws", "directed_by", "Spielberg"), {"in_order": 1, "turned": 0}),
         ("Ada was born in Rome.", ("Ada", "date of birth", "Rome"), {"kind_differs": 1, "kind_fits": 0}),
         ("Ada was born on 3 May 1990.", ("Ada", "date of birth", "3 May 1990"), {"kind_fits": 1}),
@@ -43,17 +39,13 @@ def said(passage: str, subject: str, type: str, object: str, **values: object) -
         ),
         ("Ada is an Italian film director.", ("Ada", "country of origin", "Italian"), {"subject_differs": 1}),
         ("Jaws is a 1975 American film.", ("Jaws", "country of origin", "American"), {"subject_differs": 0}),
-        ("It rained. Ada slept. Bob leads billing.", ("Ada", "leads", "billing"), {"same_sentence": 0}),
-        (
-            "Jaws stars Scheider and was directed by Spielberg.",
-            ("Jaws", "director", "Scheider"),
-            {"rival": 1},
-        ),
+        ("It rained. Ada slept. Bob leads billing.", LEADS, {"same_sentence": 0}),
+        ("Jaws stars Scheider and was directed by Bob.", ("Jaws", "director", "Scheider"), {"rival": 1}),
         ("The child of Bob and Eve is Ada.", ("Ada", "child_of", "Eve"), {"rival": 0}),
         ("埃达管理计费系统。", ("埃达", "leads", "计费系统"), {"subject_named": 1, "object_named": 1}),
         ("Анна живёт в Москве.", ("Анна", "lives_in", "Москва"), {"object_named": 0.5}),
-        ("Nothing here.", ("Ada", "leads", "billing"), {"object_named": 0, "same_sentence": 0, "text": 1}),
-        ("", ("Ada", "leads", "billing"), {"text": 1, "object_named": 0}),
+        ("Nothing here.", LEADS, {"object_named": 0, "same_sentence": 0, "text": 1}),
+        ("", LEADS, {"text": 1, "object_named": 0}),
     ],
 )
 def test_what_a_sentence_says(passage: str, claim: tuple[str, str, str], expected: dict[str, float]) -> None:
@@ -83,12 +75,9 @@ def test_a_heading_tells_what_a_passage_is_about() -> None:
 
 
 def test_of_several_passages_the_one_that_says_most_counts() -> None:
-    ends = entity("Ada"), entity("billing")
     passages = chunk("a", "Nothing."), chunk("b", "Ada leads billing."), chunk("c", "Ada met billing staff.")
-    candidate = RelationCandidate(
-        relation=relation(ends[0], "leads", ends[1]), subject=ends[0], object=ends[1], passages=passages
-    )
-    assert text_features.stated_evidence([candidate])[0].sentence == "Ada leads billing."
+    asked = candidate(entity("Ada"), "leads", entity("billing"), *passages)
+    assert text_features.stated_evidence([asked])[0].sentence == "Ada leads billing."
 
 
 @example("", "A0", "A0", "0.0")
@@ -103,18 +92,7 @@ def test_hostile_names_are_names(name: str) -> None:
     assert said(f"Ada leads {name} now.", "Ada", "leads", name)["object_named"] in (0.0, 1.0)
 
 
-def test_words_that_state_a_type() -> None:
-    assert {stem(word) for word in ("directed", "directs", "directing", "director")} == {"direct"}
-    birth = type_wording("dateOfBirth")
-    assert (birth.object, birth.subject) == ("date", "person")
-    assert stem("born") in birth.cues and stem("died") not in birth.cues
-    assert type_wording("directed_by").passive and not type_wording("maintains").passive
-    assert stem("orbits") in type_wording("orbits").cues  # a type that no table has states itself
-
-
 # Where the words stand ------------------------------------------------------------------------------
-
-LEADS = ("Ada", "leads", "billing")
 
 
 @pytest.mark.parametrize(
@@ -270,9 +248,6 @@ def test_a_negation_denies_what_stands_shortly_after_it(passage: str, negated: i
     assert said(passage, *LEADS)["negated"] == negated
 
 
-DIRECTOR = ("Jaws", "director", "Spielberg")
-
-
 @pytest.mark.parametrize(
     ("passage", "claim", "rival"),
     [
@@ -365,13 +340,7 @@ def test_the_adjective_of_a_nation_is_a_nation_and_no_place() -> None:
     ],
 )
 def test_a_type_is_had_by_subjects_of_some_kind(known: str, type: str, fits: bool | None) -> None:
-    subject, object = replace(entity("X"), type=known), entity("Y")
-    row = RelationCandidate(
-        relation=relation(subject, type, object),
-        subject=subject,
-        object=object,
-        passages=(chunk("c", "It rained. X met Y."),),
-    )
+    row = candidate(replace(entity("X"), type=known), type, entity("Y"), chunk("c", "It rained. X met Y."))
     found = dict(zip(text_features.NAMES, text_features.stated_evidence([row])[0].features, strict=True))
     assert (found["subject_fits"], found["subject_differs"]) == (fits is True, fits is False)
 
@@ -446,22 +415,16 @@ def test_a_quote_is_cut() -> None:
 )
 def test_the_passage_and_the_place_that_say_most_count(worse: str, better: str) -> None:
     claim = ("Bob" if better.startswith("Bob") else "Ada", "leads", "billing")
-    ends = entity(claim[0]), entity("billing")
     best = said(better, *claim)["sentence"]
     for passages in ((worse, better), (better, worse)):
-        candidate = RelationCandidate(
-            relation=relation(ends[0], "leads", ends[1]),
-            subject=ends[0],
-            object=ends[1],
-            passages=tuple(chunk(text, text) for text in passages),
-        )
-        assert text_features.stated_evidence([candidate])[0].sentence == best
+        chunks = (chunk(text, text) for text in passages)
+        asked = candidate(entity(claim[0]), "leads", entity("billing"), *chunks)
+        assert text_features.stated_evidence([asked])[0].sentence == best
         assert said(" ".join(passages), *claim)["sentence"] == best
 
 
 def test_claims_without_passages_have_zeros() -> None:
-    ends = entity("Ada"), entity("billing")
-    bare = RelationCandidate(relation=relation(ends[0], "leads", ends[1]), subject=ends[0], object=ends[1])
+    bare = candidate(entity("Ada"), "leads", entity("billing"))
     full = replace(bare, passages=(chunk("c", "Ada leads billing."),))
     found = text_features.matrix(text_features.stated_evidence([bare, full, bare]))
     assert found.shape == (3, len(text_features.NAMES))

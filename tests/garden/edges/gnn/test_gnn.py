@@ -1,17 +1,13 @@
 """The edge scorer with torch: it tells wrong relations, says how well, and serves a graph that grew."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pytest
 
-from benchmarks.claims import graph
 from hydramem.core.errors import StorageError
-from hydramem.garden.edges.gnn.node_vectors import positions
 from hydramem.garden.edges.gnn.trained_model import Model, available
-from hydramem.garden.edges.labelled_relations import known_of
 from hydramem.garden.edges.logistic import auc
 from hydramem.graph.snapshot.snapshot import Snapshot
 from hydramem.storage.vector_rows import Vector
@@ -29,20 +25,6 @@ def trained(snapshot: Snapshot, **options: object) -> Model:
     model = train(snapshot, **{"seconds": 60} | options)  # type: ignore[arg-type]
     assert model is not None
     return model
-
-
-def test_places_are_the_same_each_time_and_tell_near_from_far() -> None:
-    ring = [(f"stop {one:03}", "next", f"stop {(one + 1) % 300:03}") for one in range(300)]
-    facts = known_of(graph(ring)).facts
-    places = positions(facts)
-    np.testing.assert_array_equal(places, positions(facts))
-    near = np.linalg.norm(places[facts.subject] - places[facts.object], axis=1)
-    far = np.linalg.norm(places - np.roll(places, 150, axis=0), axis=1)
-    assert near.max() < far.min()
-
-
-def test_places_of_small_pieces_are_zero() -> None:
-    assert not positions(known_of(ruled(people=4)).facts).any()
 
 
 @needs_torch
@@ -73,13 +55,6 @@ def test_what_is_no_model_is_told(tmp_path: Path) -> None:
     (tmp_path / "broken.pt").write_bytes(b"\x00broken")
     with pytest.raises(StorageError, match=r"broken\.pt"):
         load(tmp_path / "broken.pt")
-
-
-@needs_torch
-def test_too_few_relations_train_nothing() -> None:
-    from hydramem.garden.edges.gnn.training import train
-
-    assert train(ruled(people=10)) is None
 
 
 @needs_torch
@@ -128,30 +103,3 @@ def by_kind(ids: Sequence[str]) -> Mapping[str, Vector]:
             own = np.random.default_rng(int(number)).normal(size=40) * 0.1
             found[id] = (draw.normal(size=40) + own).astype(np.float32)
     return found
-
-
-@needs_torch
-def test_a_thing_without_a_vector_is_told_apart_from_any_meaning() -> None:
-    """Whatever stands where no vector is known is not read."""
-    import torch
-
-    from hydramem.garden.edges.gnn.inputs import lay_out
-    from hydramem.garden.edges.gnn.network import Network
-    from hydramem.garden.edges.gnn.training import messages_of
-    from hydramem.garden.edges.labelled_relations import no_labels
-
-    snapshot, _ = planted(random=5)
-    lesson = lay_out(snapshot, no_labels(snapshot), by_kind, seed=0)
-    nodes = lesson.nodes
-    assert nodes.values is not None and nodes.known is not None and not nodes.known.all()
-    network = Network(
-        size=len(lesson.used), types=lesson.types, told=len(lesson.mean), meaning=nodes.values.shape[1]
-    ).eval()
-    messages = messages_of(lesson, 0)
-    plain = network(nodes, messages)
-    other = torch.where(nodes.known, nodes.values, 7.0)
-    torch.testing.assert_close(network(replace(nodes, values=other), messages), plain)
-    with torch.no_grad():
-        network.unknown += 1.0
-    moved = network(nodes, messages)
-    assert not torch.allclose(moved, plain), "that none is known says something of its own"

@@ -77,13 +77,6 @@ def test_what_the_graph_suggests_and_a_passage_says_is_inferred(memory: Memory) 
     assert night(memory, "infer").phases[0].proposals == 0, "what was undone is not done again"
 
 
-def test_what_no_words_state_and_the_graph_hardly_says_is_not_inferred(memory: Memory) -> None:
-    filled(memory, [MET])
-    report = night(memory, "infer")
-    assert inferred(memory) == []
-    assert report.phases[0].counts["too_weak"] == 1
-
-
 WORKERS, GROUPS = 120, 10
 LATE = range(WORKERS - 8, WORKERS)
 """Workers of whom nobody said which team they are in; all else says it."""
@@ -199,13 +192,6 @@ def test_nothing_is_inferred_without_reason(tmp_path: Path, passage, fields) -> 
         filled(memory, [passage], **fields)
         night(memory, "infer")
         assert inferred(memory) == []
-
-
-def test_what_was_withdrawn_is_not_inferred_again(memory: Memory) -> None:
-    filled(memory, [STATED])
-    gone = relation("p23", "member_of", "t2", state="archived")
-    put(memory, relations=(gone,))
-    assert night(memory, "infer").phases[0].proposals == 0
 
 
 def test_no_more_is_inferred_than_is_allowed_the_surest_first(tmp_path: Path) -> None:

@@ -72,13 +72,6 @@ def test_namesakes_are_neither_merged_nor_linked(memory: Memory) -> None:
     assert not links(memory) and len(rows(memory)["Entity"]) == 6
 
 
-def test_what_documents_alone_name_is_no_short_name(memory: Memory) -> None:
-    told(memory, "Falcon", kind="passage")
-    told(memory, "Falcon Shipping")
-    night(memory, "merge")
-    assert not links(memory)
-
-
 def test_a_text_with_both_names_a_relation_and_a_person_keep_them_apart(memory: Memory) -> None:
     told(memory, "Falcon", "Falcon Shipping", "KL300", "KilnLine 300")
     told(memory, "Harrow", metadata={TOLD_APART: ["e_Harrow_Shipping"]})
@@ -86,15 +79,6 @@ def test_a_text_with_both_names_a_relation_and_a_person_keep_them_apart(memory: 
     beside = relation("e_KL300", "made_by", "e_KilnLine_300", id="r1")
     put(memory, mentions=(mention("note0Falcon", "e_Falcon_Shipping"),), relations=(beside,))
     night(memory, "merge")
-    assert not links(memory)
-
-
-def test_a_link_goes_once_it_no_longer_follows(memory: Memory) -> None:
-    told(memory, "Falcon", "Falcon Shipping")
-    night(memory, "merge")
-    put(memory, mentions=(mention("note0Falcon", "e_Falcon_Shipping"),))
-    report = night(memory, "merge")
-    assert [each.text for each in report.changes] == ["Falcon may no longer be Falcon Shipping"]
     assert not links(memory)
 
 
@@ -119,13 +103,6 @@ def test_a_link_whose_removal_was_undone_stays(memory: Memory) -> None:
     assert links(memory)
     night(memory, "merge")
     assert links(memory)
-
-
-def test_what_a_merge_keeps_is_linked_in_the_same_night_and_rests(memory: Memory) -> None:
-    told(memory, "Falcon Shipping", "Shipping Falcon Ltd", "The Falcon Shipping", "FSH")
-    report = night(memory, "merge")
-    assert report.phases[0].counts["entities_merged"] >= 1
-    assert night(memory, "merge").phases[0].proposals == 0
 
 
 def test_a_link_of_an_entity_that_is_gone_since_the_plan_is_refused(memory: Memory, tmp_path: Path) -> None:

@@ -10,13 +10,13 @@ from hypothesis import strategies as st
 
 from hydramem import Memory
 from hydramem.core.errors import InvalidInputError
-from hydramem.core.row_types import Chunk, Entity, Recalled
+from hydramem.core.row_types import Chunk, Entity
 from hydramem.garden.phases.merge.entity_matches import EntityMatch
 from hydramem.garden.phases.merge.merge import stars
 from hydramem.garden.proposals.exclusions import TOLD_APART
 from tests.examples import FEW
 from tests.garden.memories import night, opened, put, rows
-from tests.garden.rows import chunk, entity, relation, session
+from tests.garden.rows import chunk, entity, relation
 from tests.storage.rows import at, mention
 
 
@@ -216,18 +216,6 @@ def repeated(memory: Memory, **changed: Any) -> Chunk:
     put(memory, chunks=(replace(first, **again | changed),))
     memory.drain()
     return first
-
-
-def test_memories_that_are_both_verified_or_recalled_together_stay_two(tmp_path: Path) -> None:
-    with opened(tmp_path / "verified") as memory:
-        first = repeated(memory, layer="verified")
-        put(memory, chunks=(replace(first, layer="verified"),))
-        assert night(memory, "merge").phases[0].proposals == 0
-    with opened(tmp_path / "recalled") as memory:
-        ids = (repeated(memory).id, "c_again")
-        recalls = tuple(Recalled(session=s, chunk=id, rank=0, at=at(5)) for s in ("s0", "s1") for id in ids)
-        put(memory, sessions=(session("s0"), session("s1")), recalled=recalls)
-        assert night(memory, "merge").phases[0].proposals == 0
 
 
 def pair(one: Entity, other: Entity, odds: float, how: str = "equal") -> EntityMatch:

@@ -3,7 +3,7 @@
 import pytest
 
 from hydramem.garden.phases.merge.name_compatibility import name_match
-from hydramem.text.names.name_comparison import name_parts, one_letter_off
+from hydramem.text.names.name_comparison import name_parts
 
 
 @pytest.mark.parametrize(
@@ -50,9 +50,3 @@ def test_an_alias_bears_but_not_against_a_number() -> None:
     big, short, python = name_parts("Big Blue"), name_parts("IBM"), name_parts("Python")
     assert name_match([big], [short, big]) == "alias"
     assert name_match([name_parts("Python 2"), python], [name_parts("Python 3"), python]) is None
-
-
-def test_one_letter_off() -> None:
-    off = [("word", "wordy"), ("form", "from"), ("lane", "line"), ("", "a")]
-    more = [("word", "sward"), ("abcd", "badc"), ("ab", "abcd")]
-    assert [pair for pair in off + more if one_letter_off(*pair)] == off

@@ -58,34 +58,12 @@ def test_a_pair_that_was_compared_is_left(memory: Memory, type: LinkType, state:
     assert night(memory, "supersede").phases[0].proposals == 0
 
 
-def test_a_memory_of_an_earlier_time_supersedes_nothing(memory: Memory) -> None:
-    early = Times(recorded_at=NEW.times.recorded_at, valid_from=datetime(2019, 1, 1, tzinfo=UTC))
-    put(memory, chunks=(OLD, note("c_new", NEW.text, 8, times=early)))
-    night(memory, "supersede")
-    assert not links(memory)
-
-
-def test_memories_of_other_scopes_are_not_compared(memory: Memory) -> None:
-    away = note("c_new", NEW.text, 8, scope="/elsewhere")
-    put(memory, chunks=(note("c_old", OLD.text, 1, scope="/here"), away))
-    night(memory, "supersede")
-    assert not links(memory)
-
-
 def test_a_second_night_compares_only_what_is_new(memory: Memory) -> None:
     put(memory, chunks=(OLD, OTHER))
     assert night(memory, "supersede").phases[0].counts["memories_compared"] == 2
     assert "memories_compared" not in night(memory, "supersede").phases[0].counts
     put(memory, chunks=(NEW,))
     assert night(memory, "supersede").phases[0].counts["memories_compared"] == 1
-    assert links(memory) == {("c_new", "may_supersede", "c_old")}
-
-
-def test_an_older_memory_that_comes_later_is_compared_with_newer_ones(memory: Memory) -> None:
-    put(memory, chunks=(NEW,))
-    night(memory, "supersede")
-    put(memory, chunks=(OLD,))
-    night(memory, "supersede")
     assert links(memory) == {("c_new", "may_supersede", "c_old")}
 
 
@@ -210,45 +188,6 @@ def test_what_a_model_twice_calls_the_same_is_one_hit(tmp_path: Path) -> None:
         assert night(memory, "supersede").phases[0].proposals == 0
         memory.undo(report.run)
         assert rows(memory) == before
-
-
-def test_what_a_model_calls_the_same_only_once_stays_two(tmp_path: Path) -> None:
-    answers = [of_hours("SAME"), of_hours("COMPATIBLE"), of_hours("NEEDED")]
-    with opened(tmp_path, answers) as memory:
-        put(memory, chunks=(SAID, AGAIN), links=(WEAK,))
-        night(memory, "supersede")
-        assert WEAK in rows(memory)["LINKS"]
-        assert len(memory.recall("when is the Kestrel office empty").hits) == 2
-
-
-def test_what_takes_the_place_of_one_memory_is_one_matter(tmp_path: Path) -> None:
-    """The classifier sees nothing in two of the texts; a model that is asked about them links them."""
-    texts = (OLD.text, "The Kestrel office is in Room 6.", "They sit by the canal these days.")
-    states = [note(f"c_{day}", text, day) for day, text in enumerate(texts, 1)]
-    made = [linked(newer, "may_supersede", "c_1", 0.7) for newer in ("c_2", "c_3")]
-    with opened(tmp_path, each_replaces) as memory:
-        put(memory, chunks=states, links=made)
-        night(memory, "supersede")
-        assert ("c_3", "may_supersede", "c_2") in links(memory)
-        assert memory.get("c_2").state == "active", "a model alone ends nothing"
-
-
-def test_a_replacement_that_seems_a_repetition_ends_nothing(tmp_path: Path) -> None:
-    answers = [of_hours("REPLACES"), of_hours("CONTRADICTION")]
-    with opened(tmp_path, answers) as memory:
-        put(memory, chunks=(SAID, AGAIN), links=(WEAK,))
-        night(memory, "supersede")
-        assert {row.state for row in rows(memory)["Chunk"]} == {"active"}
-        assert ("c_again", "may_supersede", "c_said") in links(memory)
-
-
-def test_a_model_that_sees_no_replacement_is_asked_once(tmp_path: Path) -> None:
-    with opened(tmp_path, [answer("BOTH")]) as memory:
-        put(memory, chunks=(BLOCK, TWELVE))
-        night(memory, "supersede")
-        assert not links(memory)
-        assert night(memory, "supersede").phases[0].state == "completed", "the model is not asked again"
-        assert memory.review().waiting == 0
 
 
 def test_texts_of_one_form_about_two_things_are_not_linked(memory: Memory) -> None:

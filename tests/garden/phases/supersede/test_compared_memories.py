@@ -1,6 +1,5 @@
 """What was compared is kept by ids, and lost without harm."""
 
-import json
 from pathlib import Path
 
 from hydramem.garden.proposals.compared_memories import (
@@ -26,10 +25,3 @@ def test_it_is_read_as_saved_and_a_damaged_file_means_that_nothing_was_compared(
     for content in ("", "{", "[]", '{"classifier": 1}', "null", '{"memories": []}'):
         file.write_text(content)
         assert read_compared(folder) == ComparedMemories()
-
-
-def test_another_classifier_compares_again(tmp_path: Path) -> None:
-    save_compared(COMPARED, tmp_path)
-    (file,) = tmp_path.iterdir()
-    file.write_text(json.dumps(json.loads(file.read_text()) | {"classifier": "another"}))
-    assert read_compared(tmp_path) == ComparedMemories()

@@ -93,12 +93,6 @@ def test_what_only_two_of_three_answers_say_ends_nothing(tmp_path: Path, second:
         assert states(memory) == OPEN
 
 
-def test_what_two_of_three_answers_leave_as_it_is_is_settled(tmp_path: Path) -> None:
-    with filled(tmp_path, [reply("REPLACES"), reply("COMPATIBLE"), reply("NEEDED")]) as memory:
-        night(memory, "supersede")
-        assert states(memory) == OPEN | {"l_1": "superseded"}
-
-
 @pytest.mark.parametrize("second", [None, ModelUnavailableError("timed out")])
 def test_a_second_answer_that_did_not_come_is_asked_for_in_the_next_night(
     tmp_path: Path, second: object
@@ -147,13 +141,6 @@ def test_a_model_that_fails_ends_nothing_and_is_said(tmp_path: Path, answer: obj
         (phase,) = night(memory, "supersede").phases
         assert phase.state == "partial"
         assert any("model" in note for note in phase.notes)
-        assert states(memory) == OPEN
-
-
-def test_without_a_model_nothing_ends(tmp_path: Path) -> None:
-    with filled(tmp_path) as memory:
-        (phase,) = night(memory, "supersede").phases
-        assert (phase.state, phase.counts["memories_maybe_replaced"]) == ("completed", 1)
         assert states(memory) == OPEN
 
 
