@@ -59,13 +59,6 @@ def test_another_version_replaces_it(kit: Kit) -> None:
     assert kit.counted_right()
 
 
-def test_further_relations_of_the_same_text_are_added(kit: Kit) -> None:
-    store(kit)
-    store(kit, relations=(LEADS, ExtractedRelation(subject="billing", type="uses", object="Kestrel")))
-    assert kit.triples() == {("Ada", "leads", "billing"), ("billing", "uses", "Kestrel")}
-    assert kit.counted_right()
-
-
 def test_employed_twice_is_two_relations(kit: Kit) -> None:
     times = [("2019-01-01", "2021-01-01"), ("2023-01-01", None)]
     store(kit, relations=[claim(valid_from=start, valid_to=end) for start, end in times])

@@ -55,6 +55,12 @@ def claims_of(only: Found) -> set[tuple[str, str, str]]:
         ("Working there is fun. People say so. However, nobody came.", set()),
         ("I'm sure. We met on Monday in May.", set()),
         ("He likes O'Donnell's farm near St. Gallen.", {"O'Donnell", "St. Gallen"}),
+        ('The default of `page_size` is `256`, and `""` turns `paging` off.', {"page_size", "paging"}),
+        ("The scheduler keeps its state in etcd and talks to psycopg.", {"etcd", "psycopg"}),
+        ("We read the well-known paper with a user-friendly tool.", set()),
+        ("See /usr/lib/etcd about `x.psycopg`.", {"x.psycopg"}),
+        ("Skip to content\n\nPrivacy Policy\n\nAda met Bo Berg.", {"Ada", "Bo Berg"}),
+        ("Stefan reviews all schema changes in Q3.", set()),
     ],
 )
 def test_names(text: str, expected: set[str]) -> None:
@@ -67,7 +73,9 @@ def test_a_sentence_start_is_a_name_where_it_is_one_elsewhere() -> None:
     assert [name.name for name in second.names] == ["Kestrel"]
 
 
-def test_a_title_brings_its_plain_name_and_a_surname_means_the_title() -> None:
+def test_an_acronym_is_an_alias_and_a_title_brings_its_plain_name_and_surname() -> None:
+    (who,) = found("It asked the World Health Organization (WHO) twice.").names
+    assert (who.name, "WHO" in who.aliases) == ("World Health Organization", True)
     only = found("Hale was born in Bergen. He led the Harbour Office.", title="Ada Hale (engineer)")
     title = next(name for name in only.names if name.name == "Ada Hale (engineer)")
     assert "Ada Hale" in title.aliases
@@ -84,13 +92,9 @@ def test_a_chunk_is_about_its_title_and_the_heading_above_it() -> None:
     )
     assert {name for name, count in first.items() if count > ABOUT} == {"Mercia", "Kings"}
     assert {name for name, count in second.items() if count > ABOUT} == {"Mercia", "Offa"}
-
-
-def test_an_acronym_is_an_alias() -> None:
-    only = found("It asked the World Health Organization (WHO) twice.")
-    assert [(name.name, "WHO" in name.aliases) for name in only.names] == [
-        ("World Health Organization", True)
-    ]
+    headings = ("Guide", "Getting Started", "How it works", "Ledger API")
+    (only,) = extract([Passage(text="It is simple.", headings=headings)], title="Guide")
+    assert {name.name for name in only.names} == {"Guide", "Ledger API"}
 
 
 @pytest.mark.parametrize(
@@ -180,15 +184,15 @@ def test_a_generator_that_fails_costs_only_the_enrichment_and_says_so(
     assert done.found["c_1"] == found(texts["c_1"]) and done.found["c_2"].claims
 
 
+def test_a_document_states_less_than_a_memory_of_the_same_words() -> None:
+    passage = Passage(text="Borealis uses Redis. Ada Hale (10 May 1815 - 2 June 1852) was a writer.")
+    (document,), (memory,) = extract([passage], document=True), extract([passage])
+    assert {each.type for each in document.claims} == {"born_on", "died_on"}
+    assert {each.type for each in memory.claims} == {"uses", "born_on", "died_on"}
+
+
 def test_equal_texts_are_asked_about_once() -> None:
     generator = ScriptedGenerator([reply("keeps the ledger")])
     both = {"c_1": found(TEXT), "c_2": found(TEXT)}
     texts = dict.fromkeys(both, TEXT)
     assert all(each.claims for each in enrich(both, texts, generator=generator, batch=1).found.values())
-
-
-def test_values_in_code_are_no_things() -> None:
-    assert names('The default of `page_size` is `256`, and `""` turns `paging` off.') == {
-        "page_size",
-        "paging",
-    }

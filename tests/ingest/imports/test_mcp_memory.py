@@ -42,16 +42,6 @@ def test_entities_observations_and_relations_come_in(memory: hydramem.Memory, pu
     }
 
 
-def test_the_same_import_twice_changes_nothing(memory: hydramem.Memory, put: Put) -> None:
-    first = memory.import_memories(put("memory.jsonl", FILE))
-    before = content(memory)
-    second = memory.import_memories(put("again.jsonl", FILE))
-    assert second.new == ImportCounts()
-    assert second.unchanged == first.new
-    assert second.run is None
-    assert content(memory) == before
-
-
 def test_a_dry_run_counts_what_an_import_stores_and_stores_nothing(memory: hydramem.Memory, put: Put) -> None:
     path = put("memory.jsonl", FILE + "\nbroken")
     before = content(memory)

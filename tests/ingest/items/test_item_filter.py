@@ -9,36 +9,24 @@ VALUE = {"kind": "note", "stars": 4, "tags": ["a", "b"], "by": {"name": "Ada", "
 
 
 @pytest.mark.parametrize(
-    "conditions",
+    ("conditions", "meets"),
     [
-        {},
-        {"stars": {"$gt": 3, "$lt": 5}},
-        {"kind": {"$eq": "note"}},
-        {"missing": None},
-        {"tags": ["a", "b"]},
-        {"by": {"name": "Ada"}},
-        {"by": {"age": {"$gt": 30}}},
-        {"by.name": "Ada"},
+        ({}, True),
+        ({"kind": {"$eq": "note"}, "stars": {"$gt": 3, "$lt": 5}}, True),
+        ({"missing": None}, True),
+        ({"tags": ["a", "b"]}, True),
+        ({"by": {"name": "Ada", "age": {"$gt": 30}}}, True),
+        ({"by.name": "Ada"}, True),
+        ({"kind": "note", "stars": {"$gt": 4}}, False),
+        ({"tags": ["b", "a"]}, False),
+        ({"tags": "a"}, False),
+        ({"by": {"name": "Ada", "age": 1}}, False),
+        ({"kind.name": "note"}, False),
+        ({"missing": ""}, False),
     ],
 )
-def test_a_value_that_meets_every_condition_is_admitted(conditions: dict[str, object]) -> None:
-    assert admits(check_filter(conditions), VALUE)
-
-
-@pytest.mark.parametrize(
-    "conditions",
-    [
-        {"kind": "fact"},
-        {"stars": {"$gt": 4}},
-        {"tags": ["b", "a"]},
-        {"tags": "a"},
-        {"by": {"name": "Ada", "age": 1}},
-        {"kind.name": "note"},
-        {"missing": ""},
-    ],
-)
-def test_a_value_that_misses_one_condition_is_not(conditions: dict[str, object]) -> None:
-    assert not admits(check_filter(conditions), VALUE)
+def test_a_value_that_meets_every_condition_is_admitted(conditions: dict[str, object], meets: bool) -> None:
+    assert admits(check_filter(conditions), VALUE) is meets
 
 
 @pytest.mark.parametrize("given", [{"stars": {"$near": 4}}, {"by": {"age": {"$in": [1]}}}, {1: 2}, "kind"])

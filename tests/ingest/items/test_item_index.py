@@ -3,7 +3,6 @@
 from dataclasses import replace
 from datetime import timedelta
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -78,11 +77,3 @@ def test_it_follows_every_write(steps: list[tuple[str, int, int | None]]) -> Non
     assert index.session("p", "s") == [row.id for row in spoken]
     assert set(index.expired(at)) == {row.id for row in rows if row.expires_at and row.expires_at <= at}
     assert index.newest("q", (), at, 9) == index.session("q", "s") == []
-
-
-@pytest.mark.parametrize("size", [0, 7])
-def test_it_is_read_from_a_store_that_was_there(size: int) -> None:
-    graph = InMemoryGraph()
-    rows = tuple(item(number, ("a",), 9 - number, None) for number in range(size))
-    graph.write(Write(changes=(record("put", project="p", target="x"),), items=rows))
-    assert ItemIndex(graph).newest("p", ("a",), T0, 99) == [row.id for row in rows]

@@ -75,23 +75,18 @@ def test_a_move_takes_the_subtree_and_nothing_else(kit: Kit) -> None:
     assert kit.vectors.matching("memory", ChunkFilter(scope="/beta/y"), 5)
 
 
+def test_every_state_moves_and_a_move_to_above_lands_once(kit: Kit) -> None:
+    put(kit, "/a/b", "/a/b/b/c", "/a/b/b", state="archived")
+    done = shift(kit, "/a/b", "/a")
+    assert (done.chunks, done.active) == (3, 0)
+    assert list(scopes(kit).values()) == ["/a", "/a/b/c", "/a/b"]
+
+
 @pytest.mark.parametrize("source", ["/al%", "/al_ha", "/alph"])
 def test_signs_of_patterns_are_ordinary(kit: Kit, source: str) -> None:
     put(kit, "/alpha")
     with pytest.raises(NotFoundError, match="is filed at or under"):
         shift(kit, source, "/x")
-
-
-def test_every_state_moves(kit: Kit) -> None:
-    put(kit, "/a", state="archived")
-    done = shift(kit, "/a", "/b")
-    assert (done.chunks, done.active, scopes(kit)) == (1, 0, {"c0": "/b"})
-
-
-def test_a_move_to_above_lands_once(kit: Kit) -> None:
-    put(kit, "/a/b", "/a/b/b/c", "/a/b/b")
-    shift(kit, "/a/b", "/a")
-    assert list(scopes(kit).values()) == ["/a", "/a/b/c", "/a/b"]
 
 
 @pytest.mark.parametrize(("source", "destination"), [("/a", "/a/b"), ("/a", "/a"), ("/", "/a")])

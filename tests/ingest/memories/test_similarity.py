@@ -12,22 +12,13 @@ from tests.examples import FEW
 from tests.ingest.conftest import Kit
 from tests.ingest.memories.link.test_link import note
 
-cosines = st.floats(-1, 1)
-backgrounds = st.floats(0, 0.95)
-
 
 @FEW
-@given(cosines, cosines, backgrounds)
+@given(st.floats(-1, 1), st.floats(-1, 1), st.floats(0, 0.95))
 def test_nearer_by_cosine_is_no_less_near(one: float, other: float, unrelated: float) -> None:
     low, high = sorted((one, other))
     assert 0 <= nearness(low, unrelated) <= nearness(high, unrelated) <= 1
-
-
-@FEW
-@given(backgrounds)
-def test_unrelated_is_nothing_and_equal_is_all(unrelated: float) -> None:
-    assert nearness(unrelated, unrelated) == 0
-    assert nearness(1.0, unrelated) == 1
+    assert (nearness(unrelated, unrelated), nearness(1.0, unrelated)) == (0, 1)
 
 
 def test_the_background_is_measured_once() -> None:

@@ -53,10 +53,10 @@ def test_attachments_are_named_and_forwarded_mails_are_read():
     assert text.count("The engine is ready.") == 2
 
 
-@pytest.mark.parametrize("charset", ["x-unknown", "hex"])
-def test_any_charset_gives_text(charset: str):
-    data = f'From: a@b.c\nContent-Type: text/plain; charset="{charset}"\n\nHello there'.encode()
-    assert read_eml(data, max_bytes=LIMIT).text.endswith("Hello there\n")
+def test_a_charset_and_a_date_that_are_none_do_not_matter():
+    data = b'From: a@b.c\nDate: some day 9\nContent-Type: text/plain; charset="x-unknown"\n\nHello there'
+    read = read_eml(data, max_bytes=LIMIT)
+    assert (read.text.endswith("Hello there\n"), read.happened_at) == (True, None)
 
 
 @pytest.mark.parametrize(
@@ -71,9 +71,3 @@ def test_any_charset_gives_text(charset: str):
 def test_what_is_no_readable_mail_says_why(data: bytes, reason: str):
     with pytest.raises(UnreadableError, match=reason):
         read_eml(data, max_bytes=LIMIT)
-
-
-def test_a_date_that_is_none_is_no_moment():
-    message = mail().as_bytes().replace(b"Fri, 01 May 2026 11:00:00 +0200", b"some day 99999999999")
-    assert b"some day" in message
-    assert read_eml(message, max_bytes=LIMIT).happened_at is None

@@ -95,9 +95,9 @@ def test_turns_keep_author_time_session_order_and_the_rest(kit: Kit, tmp_path: P
     assert sorted(session.name for session in sessions) == ["S1", "S2"]
 
 
-def test_an_appended_transcript_adds_only_its_new_turns(kit: Kit, tmp_path: Path) -> None:
+def test_a_transcript_gains_only_its_new_turns_and_loses_what_was_cut(kit: Kit, tmp_path: Path) -> None:
     path = tmp_path / "chat.jsonl"
-    first = [("S", "Mel", "Ada leads Kestrel."), ("S", "Cara", "Fine.")]
+    first = [("S", "Mel", "Ada Hale leads Kestrel."), ("S", "Cara", "Tom Berg leads Heron.")]
     path.write_text(lines(*first))
     kit.ingest(path)
     kit.embedded.clear()
@@ -105,15 +105,8 @@ def test_an_appended_transcript_adds_only_its_new_turns(kit: Kit, tmp_path: Path
     done = kit.ingest(path)
     assert (done.chunks, done.retired_chunks) == (1, 0)
     assert [text for text in kit.embedded if ":" in text] == ["Mel: Tom left."]
-
-
-def test_a_shortened_transcript_retires_what_it_lost(kit: Kit, tmp_path: Path) -> None:
-    path = tmp_path / "chat.jsonl"
-    turns = [("S", "Mel", "Ada Hale leads Kestrel."), ("S", "Cara", "Tom Berg leads Heron.")]
-    path.write_text(lines(*turns))
-    kit.ingest(path)
-    path.write_text(lines(*turns[:1]))
-    assert kit.ingest(path).retired_chunks == 1
+    path.write_text(lines(*first[:1]))
+    assert kit.ingest(path).retired_chunks == 2
     assert kit.triples() == {("Ada Hale", "leads", "Kestrel")}
 
 

@@ -5,7 +5,6 @@ import pytest
 from hydramem.core.errors import ConfigError
 from hydramem.ingest.extraction.extract import Passage, extract
 from hydramem.ingest.extraction.parse.model import is_installed, is_used
-from hydramem.ingest.extraction.parse.verb_table import ROLES, VERBS
 
 needs_nlp = pytest.mark.skipif(not is_installed(), reason="the extra nlp is not installed")
 
@@ -26,12 +25,6 @@ def test_a_parser_that_is_missing_is_named() -> None:
         triples("Ada leads Billing.")
 
 
-def test_each_word_of_the_table_means_one_relation() -> None:
-    assert VERBS["own"] == ("owned_by", True)
-    assert VERBS["own_by"] == ("owned_by", False)
-    assert ROLES["daughter"] == ("child_of", False)
-
-
 @needs_nlp
 @pytest.mark.parametrize(
     ("text", "expected"),
@@ -43,6 +36,7 @@ def test_each_word_of_the_table_means_one_relation() -> None:
 )
 def test_verbs_and_roles_are_relations(text: str, expected: tuple[str, str, str]) -> None:
     assert triples(text) == {expected}
+    assert triples("Lars sold his Volvo.", document=True) == set(), "documents have mapped verbs only"
 
 
 @needs_nlp
@@ -56,11 +50,6 @@ def test_verbs_and_roles_are_relations(text: str, expected: tuple[str, str, str]
 )
 def test_what_is_not_stated_is_no_relation(text: str) -> None:
     assert triples(text) == set()
-
-
-@needs_nlp
-def test_documents_have_mapped_verbs_only() -> None:
-    assert triples("Lars sold his Volvo.", document=True) == set()
 
 
 @needs_nlp

@@ -105,13 +105,14 @@ def told_id(subject: str, type: str, object: str) -> str:
 
 
 def test_what_superseded_another_is_still_named(two: Kit) -> None:
+    for what in ("Ada", "Nobody", "w_nothing", "e_nothing"):
+        with pytest.raises(NotFoundError, match="was merged"):
+            divide(two, what)
     unite(two, "Ada", "Ada Lovelace")
     unite(two, "London", "Tea")
     (old,) = (row for row in two.graph.relations([entity_id(PROJECT, "bath")]) if row.state == "superseded")
     (new,) = (row for row in two.relations() if row.type == "lives_in")
     assert old.metadata["superseded_by"] == new.id
-    versions = [row for row in two.graph.relations([entity_id(PROJECT, "bath")]) if row.state == "archived"]
-    assert [row.metadata["version_of"] for row in versions] == [old.id]
 
 
 @pytest.mark.parametrize("how", ["name", "run", "id", "change"])
@@ -230,12 +231,6 @@ def test_what_cannot_be_merged_changes_nothing(
     with pytest.raises(error):
         unite(two, keep, *others)
     assert (rows(two), len(two.writes)) == (before, writes)
-
-
-def test_what_was_never_merged_cannot_be_split(two: Kit) -> None:
-    for what in ("Ada", "Nobody", "w_nothing", "x_nothing", "e_nothing"):
-        with pytest.raises(NotFoundError, match="was merged"):
-            divide(two, what)
 
 
 def test_chunks_that_speak_of_another_are_given_to_it(kit: Kit) -> None:

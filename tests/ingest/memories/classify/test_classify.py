@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hydramem.core.errors import InvalidInputError, ModelReplyError, ModelUnavailableError
+from hydramem.core.errors import InvalidInputError
 from hydramem.core.row_types import Chunk, Times
 from hydramem.ingest.extraction.findings import Found, Name
 from hydramem.ingest.memories.classify.classify import classify
@@ -59,16 +59,6 @@ INFRA = (
 # A model ------------------------------------------------------------------------------------------
 
 
-def test_only_the_open_fields_are_asked_for() -> None:
-    script = ScriptedGenerator([{"importance": 0.9, "keywords": ["MySQL", "billing"]}])
-    done = classify(memory(text=TEXT, scope="/a", categories=("x",), summary="s"), INFRA, generator=script)
-    assert set(script.prompts[0].shape.__dataclass_fields__) == {"importance", "keywords"}
-    assert "categories:" not in script.prompts[0].text
-    assert (done.scope, done.categories, done.summary) == ("/a", ("x",), "s")
-    assert (done.importance, done.keywords) == (0.9, ("MySQL", "billing"))
-    assert done.usage.calls == 1
-
-
 REPLY = {"scope": "/", "categories": [], "importance": 0.5, "keywords": [], "summary": ""}
 
 
@@ -106,14 +96,6 @@ def test_whatever_is_suggested_is_inside(suggested: str, root: str) -> None:
     assert within_scope(scope, root)
 
 
-@pytest.mark.parametrize("failure", [ModelUnavailableError("down"), ModelReplyError("no JSON"), "not json"])
-def test_a_model_that_fails_costs_its_answer_only(failure: object) -> None:
-    done = classify(memory(text=TEXT, names=("MySQL",)), INFRA, generator=ScriptedGenerator([failure]))
-    assert done.scope == "/infra/database"
-    assert "MySQL" in done.keywords
-    assert done.notes
-
-
 def test_one_wrong_field_is_filled_by_rules() -> None:
     script = ScriptedGenerator([REPLY | {"importance": 7, "keywords": ["MySQL"], "summary": "x" * 5000}])
     done = classify(memory(text="Never delete the backups of MySQL."), generator=script)
@@ -136,25 +118,15 @@ def test_text_is_data_and_what_comes_back_is_bounded() -> None:
 # Rules --------------------------------------------------------------------------------------------
 
 
-def test_neighbours_give_the_scope_and_the_categories() -> None:
+def test_neighbours_that_agree_and_are_near_and_within_give_scope_and_categories() -> None:
     done = classify(memory(text=TEXT), INFRA)
-    assert done.scope == "/infra/database"
-    assert done.categories == ("database",)
-
-
-def test_neighbours_that_disagree_or_are_outside_give_none() -> None:
+    assert (done.scope, done.categories) == ("/infra/database", ("database",))
     assert classify(memory(text=TEXT, within="/family"), INFRA).scope == "/family", "others are outside"
     divided = (near("a", 0.6, "/a"), near("b", 0.6, "/b"), near("c", 0.6, "/c"))
     assert classify(memory(text=TEXT), divided).scope == "/"
-
-
-def test_far_neighbours_have_no_say_whatever_the_embedder() -> None:
     far = (near("a", 0.5, "/a"), near("b", 0.5, "/a"))
     assert classify(memory(text=TEXT), far, Vocabulary(background=0.05)).scope == "/a"
     assert classify(memory(text=TEXT), far, Vocabulary(background=0.42)).scope == "/"
-
-
-def test_a_known_category_that_the_text_names_is_taken() -> None:
     known = Vocabulary(categories=("databases", "travel"))
     assert classify(memory(text=TEXT), vocabulary=known).categories == ("databases",)
 
@@ -170,11 +142,8 @@ def test_a_rare_name_comes_before_one_that_is_everywhere() -> None:
     [
         ("Mia is allergic to peanuts.", 0.65, 1),
         ("Never deploy on a Friday.", 0.65, 1),
-        ("The report is due on 3 May.", 0.65, 1),
         ("Wir haben beschlossen, nach Bonn zu ziehen.", 0.65, 1),
-        ("Nunca compartas la contraseña.", 0.65, 1),
         ("hi, how are you?", 0, 0.2),
-        ("Danke, bis bald!", 0, 0.2),
         ("The office is on the second floor.", 0.5, 0.5),
     ],
 )
