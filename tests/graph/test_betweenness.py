@@ -1,7 +1,6 @@
 from itertools import pairwise
 
 import networkx as nx
-import numpy as np
 import pytest
 from hypothesis import given
 
@@ -53,11 +52,3 @@ def test_a_sample_is_close_and_the_same_however_the_graph_was_loaded() -> None:
     assert {one.label(node): share for node, share in sample.items()} == {
         other.label(node): share for node, share in again.items()
     }
-
-
-def test_the_middle_of_a_star_is_on_every_path() -> None:
-    middle, *ends = (entity(name) for name in "mabcd")
-    snapshot = load(P, *tables(middle, *ends, *(relation(middle, "knows", end) for end in ends)))
-    found = measured(snapshot)
-    assert found[snapshot.find("m")] == pytest.approx(1)
-    assert np.isclose(sum(found.values()), 1)

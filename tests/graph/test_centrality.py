@@ -104,8 +104,3 @@ def test_a_hub_has_no_share_and_passes_none_on() -> None:
     assert share == {"user": 0, "Ada": pytest.approx(0.5), "billing": pytest.approx(0.5)}
     relations = dict(zip(measured.nodes.tolist(), measured.relations.tolist(), strict=True))
     assert relations[snapshot.find("user")] == 3
-
-
-def test_an_empty_graph_has_no_centre() -> None:
-    snapshot = load(P, *tables())
-    assert len(centrality(snapshot, **seen(snapshot), hubs=no_hubs(snapshot)).nodes) == 0

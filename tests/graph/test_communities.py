@@ -5,7 +5,7 @@ from hypothesis import strategies as st
 from hydramem.graph.communities import communities
 from hydramem.graph.snapshot.snapshot_writer import load
 from tests.examples import FEW
-from tests.graph.graphs import P, chunk, entity, relation, tables
+from tests.graph.graphs import P, entity, relation, tables
 from tests.graph.test_centrality import as_networkx, rows, seen
 
 
@@ -30,18 +30,8 @@ BRIDGED = [*clique("abcdef"), *clique("uvwxy"), relation(entity("a"), "calls", e
 
 def test_two_circles_of_friends_are_two_communities() -> None:
     assert names(BRIDGED) == [set("abcdef"), set("uvwxy")]
-
-
-def test_resolution_makes_them_more_or_fewer() -> None:
     assert names(BRIDGED, resolution=0.01) == [set("abcdefuvwxy")]
     assert len(names(BRIDGED, resolution=20.0)) > 2
-
-
-def test_what_no_edge_joins_is_in_none() -> None:
-    alone = [entity("alone"), chunk("empty"), relation(entity("self"), "knows", entity("self"))]
-    assert names([entity("self"), *alone]) == []
-    assert names([*BRIDGED, *alone[:2]]) == names(BRIDGED)
-    assert names([]) == []
 
 
 @FEW

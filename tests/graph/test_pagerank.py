@@ -85,15 +85,6 @@ def test_a_walk_goes_first_to_what_is_about_a_thing_however_often_others_name_it
     assert by_node[3] == pytest.approx(by_node[2], rel=0.02)
 
 
-def test_pagerank_without_mass_is_empty() -> None:
-    none = np.zeros(0, dtype=np.int32)
-    graph = adjacency.build(0, none, none)
-    ranked = personalized_pagerank(
-        graph, none, np.zeros(0, dtype=np.float32), weights=np.zeros(0, dtype=np.float32)
-    )
-    assert ranked.nodes.size == 0
-
-
 @FEW
 @given(graphs())
 def test_pushed_far_enough_it_is_networkx_s(graph) -> None:

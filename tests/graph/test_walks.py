@@ -73,20 +73,12 @@ def test_shortest_path_is_a_path_and_shortest(graph) -> None:
         assert len(path) == nx.shortest_path_length(known, 0, size - 1)
 
 
-def test_bfs_stops_at_its_limit() -> None:
-    hub = np.zeros(50, dtype=np.int32)
-    graph = adjacency.build(51, hub, np.arange(1, 51, dtype=np.int32))
-    assert len(walks.bfs(graph, np.array([0], dtype=np.int32), depth=3, limit=10).nodes) == 10
-    assert len(walks.bfs(graph, np.array([0, 0], dtype=np.int32), depth=0).nodes) == 1
-
-
 def test_the_way_may_not_pass_a_masked_node() -> None:
     graph = adjacency.build(3, np.array([0, 1], dtype=np.int32), np.array([1, 2], dtype=np.int32))
     passable = np.array([False, False, False])
     assert walks.shortest_path(graph, 0, 2, depth=5, nodes=passable) is None
     assert walks.shortest_path(graph, 0, 1, depth=5, nodes=passable) == (0,)
     assert walks.shortest_path(graph, 0, 2, depth=1) is None
-    assert walks.shortest_path(graph, 1, 1, depth=0) == ()
 
 
 def test_bfs_reaches_an_end_and_does_not_go_on_from_it() -> None:

@@ -21,7 +21,7 @@ WHERE = ChunkFilter(projects=(P,))
 
 def found(cosines: Mapping[str, float], *rows: object) -> AskedBefore:
     arm = ArmScores(name="vector", weight=0.5, scores=dict.fromkeys(cosines, 0.5), cosines=cosines)
-    snapshot = load(P, *tables(KEY, ROOF, ASKED, OPEN, *(rows or (ANSWER,))))
+    snapshot = load(P, *tables(*(rows or (KEY, ANSWER)), ROOF, ASKED, OPEN))
     return asked_before([arm], [snapshot], WHERE)
 
 
@@ -35,21 +35,14 @@ def test_what_answered_gains_as_far_as_the_question_is_ahead_of_what_states() ->
     )
 
 
-@pytest.mark.parametrize(
-    "rows",
-    [
-        (replace(ANSWER, state="archived"),),
-        (replace(ANSWER, type="extends"),),
-    ],
-)
-def test_only_links_that_hold_teach(rows: tuple[object, ...]) -> None:
-    assert found({"s-0": 0.9, "roof": 0.5}, *rows) == AskedBefore()
-
-
-def test_a_memory_that_ended_gains_nothing() -> None:
-    arm = ArmScores(name="vector", weight=0.5, scores={"s-0": 1.0}, cosines={"s-0": 0.9})
-    snapshot = load(P, *tables(replace(KEY, state="superseded"), ASKED, ANSWER))
-    assert asked_before([arm], [snapshot], WHERE) == AskedBefore()
+def test_only_links_and_memories_that_hold_teach() -> None:
+    cosines = {"s-0": 0.9, "roof": 0.5}
+    for rows in (
+        (KEY, replace(ANSWER, state="archived")),
+        (KEY, replace(ANSWER, type="extends")),
+        (replace(KEY, state="superseded"), ANSWER),
+    ):
+        assert found(cosines, *rows) == AskedBefore()
 
 
 def test_a_question_that_only_words_found_gives_its_place_and_no_gain() -> None:

@@ -7,11 +7,12 @@ from pathlib import Path
 from hydramem.core.inputs import SaidTurn
 from hydramem.core.row_types import Chunk
 from hydramem.graph.snapshot.snapshot_writer import load
-from hydramem.search.candidate_scores import FusedScore, RecallCandidate
+from hydramem.search.candidate_scores import RecallCandidate
 from hydramem.search.conversation.behind_memories import behind_memories
 from hydramem.search.query_plan import plan
 from tests.garden.memories import opened
 from tests.graph.graphs import P, chunk, tables, turn
+from tests.search.candidates import candidate
 
 NOTE = replace(chunk("note", "The key hangs behind the door."), kind="note")
 PAGE = chunk("page", "The key of the city.")
@@ -21,7 +22,7 @@ BRIEF = turn("s", 1, "key: ok", author="tool", tokens=3)
 
 def scores(*rows: Chunk) -> dict[str, float]:
     plans = [plan("who has the key", load(P, *tables(*rows)))]
-    found = [RecallCandidate(chunk=row, fused=FusedScore(id=row.id, score=0.5)) for row in rows]
+    found = [candidate(row, 0.5) for row in rows]
     best: Sequence[RecallCandidate] = behind_memories(found, plans)
     assert [one.fused.score for one in best] == sorted((one.fused.score for one in best), reverse=True)
     return {one.chunk.id: one.fused.score for one in best}

@@ -14,7 +14,6 @@ from hydramem.search.candidate_scores import (
     ArmScores,
     FusedScore,
     GraphPath,
-    RecallCandidate,
     blended,
     freshness,
     fuse,
@@ -27,6 +26,7 @@ from hydramem.search.candidate_scores import (
 from hydramem.text.dates.dates_in_text import dates_in
 from tests.examples import FEW
 from tests.graph.graphs import THEN, chunk
+from tests.search.candidates import candidate
 
 ids = st.sampled_from("abcdefgh")
 shares = st.dictionaries(ids, st.floats(0, 1))
@@ -73,16 +73,6 @@ def test_best_in_every_arm_is_one_and_ties_go_by_id() -> None:
     )
     assert order(found) == ["a", "b", "c"]
     assert found[0].score == pytest.approx(1)
-
-
-@FEW
-@given(shares, st.floats(0.1, 3))
-def test_what_an_arm_cannot_see_is_judged_by_the_others_alone(
-    scores: dict[str, float], weight: float
-) -> None:
-    blind = ArmScores(name="vector", weight=weight, scores={}, unseen=frozenset(scores))
-    text = ArmScores(name="text", weight=1.0, scores=scores)
-    assert {one.id: pytest.approx(one.score) for one in fuse([blind, text])} == scores
 
 
 def test_an_arm_without_weight_finds_nothing() -> None:
@@ -180,14 +170,8 @@ def test_a_share_of_nothing_changes_nothing() -> None:
 OLD = Times(recorded_at=THEN - timedelta(days=30))
 
 
-def found(id: str, score: float, **values: object) -> RecallCandidate:
-    return RecallCandidate(
-        chunk=chunk(id, **values), fused=FusedScore(id=id, score=score, parts={"text": score})
-    )
-
-
 def test_trust_lifts_by_layer_and_is_shown() -> None:
-    both = [found("told", 0.5), found("known", 0.45, layer="verified")]
+    both = [candidate(chunk("told"), 0.5), candidate(chunk("known", layer="verified"), 0.45)]
     first, second = trusted(both, THEN, SearchConfig())
     assert (first.chunk.id, second.chunk.id) == ("known", "told")
     assert first.fused.parts == pytest.approx({"text": 0.45, "layer": 0.135})
@@ -196,7 +180,7 @@ def test_trust_lifts_by_layer_and_is_shown() -> None:
 
 def test_age_halves_what_newness_gives() -> None:
     settings = SearchConfig(recency_weight=0.5)
-    both = [found("old", 0.5, times=OLD), found("new", 0.5)]
+    both = [candidate(chunk("old", times=OLD), 0.5), candidate(chunk("new"), 0.5)]
     new, old = trusted(both, THEN, settings)
     assert new.fused.parts["recency"] == pytest.approx(0.25)
     assert old.fused.parts["recency"] == pytest.approx(0.125)
@@ -206,7 +190,7 @@ def test_age_halves_what_newness_gives() -> None:
 
 
 def test_importance_counts_where_configured() -> None:
-    both = [found("minor", 0.5, importance=0.1), found("major", 0.5, importance=0.9)]
+    both = [candidate(chunk("minor", importance=0.1), 0.5), candidate(chunk("major", importance=0.9), 0.5)]
     first, second = trusted(both, THEN, SearchConfig(importance_weight=1.0))
     assert first.chunk.id == "major" and second.fused.parts["importance"] < 0
     assert trusted((), None, SearchConfig()) == ()
@@ -215,9 +199,9 @@ def test_importance_counts_where_configured() -> None:
 def test_what_is_of_a_day_that_the_query_names_gains() -> None:
     later = THEN + timedelta(days=40)
     both = [
-        found("later", 0.5, happened_at=later),
-        found("then", 0.4, happened_at=THEN),
-        found("undated", 0.3),
+        candidate(chunk("later", happened_at=later), 0.5),
+        candidate(chunk("then", happened_at=THEN), 0.4),
+        candidate(chunk("undated"), 0.3),
     ]
     dates = dates_in(f"on {THEN:%B %d, %Y}", None)
     first, *others = trusted(both, THEN, SearchConfig(), dates)
@@ -228,7 +212,7 @@ def test_what_is_of_a_day_that_the_query_names_gains() -> None:
 
 @pytest.mark.parametrize(("layer", "gain"), [("working", None), ("shared", 0.15), ("verified", 0.3)])
 def test_each_layer_has_its_gain(layer: str, gain: float | None) -> None:
-    (one,) = trusted([found("a", 0.5, layer=layer)], None, SearchConfig(layer_weight=1.0))
+    (one,) = trusted([candidate(chunk("a", layer=layer), 0.5)], None, SearchConfig(layer_weight=1.0))
     assert one.fused.parts.get("layer") == (None if gain is None else pytest.approx(0.5 * gain))
     assert layer_gain(one.chunk) == (gain or 0.0)
 
@@ -249,14 +233,18 @@ def test_freshness_halves_after_each_half_life(half_life: float, fresh: float) -
 
 @pytest.mark.parametrize(("importance", "gain"), [(0.5, None), (1.0, 0.25), (0.25, -0.125)])
 def test_only_importance_that_differs_from_the_middle_counts(importance: float, gain: float | None) -> None:
-    (one,) = trusted([found("a", 0.5, importance=importance)], None, SearchConfig(importance_weight=1.0))
+    (one,) = trusted(
+        [candidate(chunk("a", importance=importance), 0.5)], None, SearchConfig(importance_weight=1.0)
+    )
     assert one.fused.parts.get("importance") == gain
 
 
 def test_one_day_of_several_that_are_named_is_enough() -> None:
     dates = dates_in(f"on {THEN - timedelta(days=90):%B %d, %Y} or on {THEN:%B %d, %Y}", None)
     assert len(dates) == 2
-    (one,) = trusted([found("a", 0.5, happened_at=THEN)], None, SearchConfig(date_weight=1.0), dates)
+    (one,) = trusted(
+        [candidate(chunk("a", happened_at=THEN), 0.5)], None, SearchConfig(date_weight=1.0), dates
+    )
     assert one.fused.parts["date"] == pytest.approx(0.5)
 
 
@@ -274,7 +262,7 @@ LINK = PathStep(source="b.txt", label="extends", target="a.txt")
     ],
 )
 def test_one_step_from_another_match_is_a_link(path: GraphPath | None, by_link: bool) -> None:
-    one = replace(found("a", 0.5), path=path)
+    one = replace(candidate(chunk("a"), 0.5), path=path)
     assert one.by_link is by_link
     assert (one.context, one.moved_from) == ("", None)
 

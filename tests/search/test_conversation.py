@@ -3,18 +3,16 @@ from collections.abc import Mapping
 import pytest
 
 from hydramem.core.config import SearchConfig
-from hydramem.core.row_types import Chunk
 from hydramem.graph.snapshot.snapshot_writer import load
-from hydramem.search.candidate_scores import FusedScore, RecallCandidate, ranked
+from hydramem.search.candidate_scores import FusedScore, ranked
 from hydramem.search.conversation.turn_scores import (
-    at_turns_length,
     coverage,
     covering,
     in_conversation,
-    spoken_share,
 )
 from hydramem.search.query_plan import plan
 from tests.graph.graphs import P, chunk, tables, turn
+from tests.search.candidates import candidate
 
 ANSWER = "in the attic, behind the old wardrobe, where the rain comes in and the pigeons sleep at night"
 TALK = (
@@ -38,10 +36,7 @@ def test_an_answer_gains_more_from_its_question_than_the_question_from_its_answe
     assert found["s-1"].parts["neighbors"] > found["s-2"].parts["neighbors"] > 0
     from_answer = weighed("attic", {"s-1": 0.5})
     assert from_answer["s-0"].parts["neighbors"] < found["s-1"].parts["neighbors"]
-
-
-def test_long_turns_speak_for_themselves() -> None:
-    assert "t-1" not in weighed("keys", {"t-0": 0.9})
+    assert "t-1" not in weighed("keys", {"t-0": 0.9}), "long turns speak for themselves"
 
 
 def test_a_turn_that_only_asks_holds_little() -> None:
@@ -66,26 +61,9 @@ def test_what_the_asker_asked_counts_in_full() -> None:
         assert ("substance" in found[0].parts) is less
 
 
-def test_what_is_no_turn_stays_as_it_is() -> None:
-    assert weighed("key", {"page": 0.5})["page"].parts == {"text": 0.5}
-    assert at_turns_length({"page": 2.0, "gone": 1.0}, SNAPSHOT) == {"page": 2.0, "gone": 1.0}
-
-
 def test_the_parts_make_the_score() -> None:
     for one in weighed("what did I say?", {"s-0": 0.9, "s-1": 0.4, "t-1": 1.0, "page": 0.3}).values():
         assert one.score == pytest.approx(sum(one.parts.values()))
-
-
-def test_longer_turns_pay_for_their_length() -> None:
-    scores = at_turns_length({"s-1": 1.0, "t-0": 1.0}, SNAPSHOT)
-    assert scores["s-1"] == pytest.approx(scores["t-0"], rel=0.5)
-    assert scores["s-1"] != scores["t-0"]
-
-
-def test_the_share_of_turns_among_the_best() -> None:
-    plans = [plan("key", SNAPSHOT)]
-    assert spoken_share(ranked({"s-0": {"text": 0.5}, "page": {"text": 0.4}}), plans) == 0.5
-    assert spoken_share((), plans) == 0.0
 
 
 HARBOUR = (turn("harbour", 0, "The café by the harbour."), turn("harbour", 9, "They were painting boats."))
@@ -94,10 +72,6 @@ OTHERS = (
     turn("walk", 0, "Rain again."),
     chunk("page", "harbour"),
 )
-
-
-def found(one: Chunk, score: float) -> RecallCandidate:
-    return RecallCandidate(chunk=one, fused=FusedScore(id=one.id, score=score, parts={"text": score}))
 
 
 def test_a_session_counts_for_all_its_turns_by_the_words_it_holds() -> None:
@@ -115,10 +89,9 @@ def test_accents_and_scripts_without_spaces() -> None:
 
 
 def test_what_a_session_adds_is_shown_and_can_be_left_out() -> None:
-    candidates = [found(OTHERS[0], 0.6), found(HARBOUR[1], 0.5), found(OTHERS[2], 0.4)]
+    candidates = [candidate(OTHERS[0], 0.6), candidate(HARBOUR[1], 0.5), candidate(OTHERS[2], 0.4)]
     first, second, third = covering("painting the harbour", candidates, 0.8)
     assert [one.chunk.id for one in (first, second, third)] == ["harbour-9", "market-0", "page"]
     assert first.fused.parts == pytest.approx({"text": 0.5, "session": 0.4})
     assert third.fused.parts == {"text": 0.4}
     assert covering("painting the harbour", candidates, 0.0) == tuple(candidates)
-    assert SearchConfig().session_weight > 0

@@ -13,13 +13,10 @@ import hydramem
 from hydramem.core.config import Config, EmbeddingConfig, MemoryConfig, StorageConfig
 from hydramem.core.errors import NotFoundError
 from hydramem.core.inputs import CuratedChange
-from hydramem.core.results.hits import Recall
 from hydramem.core.time import now
 from hydramem.llm.choose import choose_embedder
 from hydramem.llm.contracts import Embedder
-from hydramem.llm.hash_embedder import HashEmbedder
 from hydramem.search.curated_entries import CuratedFiles
-from hydramem.search.recall import recall
 from hydramem.storage.chunk_filter import ChunkFilter
 from hydramem.storage.files.curated_files import CuratedPlace, CuratedTarget
 from tests.engines import ENGINE
@@ -53,18 +50,6 @@ def texts(files: CuratedFiles, where: ChunkFilter = HERE) -> list[str]:
     return [one.text for one in files.admitted(where).chunks.values()]
 
 
-class Counting(HashEmbedder):
-    """Notes what it embeds."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.embedded: list[str] = []
-
-    def embed_documents(self, texts):
-        self.embedded += texts
-        return super().embed_documents(texts)
-
-
 # The files ----------------------------------------------------------------------------------------
 def test_an_edit_by_hand_is_seen_at_once_even_within_a_tick_of_the_clock(
     files: CuratedFiles, folder: Path
@@ -91,24 +76,6 @@ def test_a_file_that_did_not_change_is_not_read_again(
     assert texts(files) == [TEA.replace("green", "black")]
 
 
-def test_only_new_entries_are_embedded_and_only_held_ones_kept(files: CuratedFiles, folder: Path) -> None:
-    embedder = Counting()
-    query = embedder.embed_query("tea")
-
-    def cosines() -> dict[str, float]:
-        return dict(files.cosines(files.admitted(HERE).chunks.values(), query, embedder))
-
-    write(folder, TEA, "Two.")
-    first = cosines()
-    assert cosines() == first
-    assert len(first) == 2
-    write(folder, TEA, "Three.")
-    cosines()
-    write(folder, TEA, "Two.")
-    assert cosines() == first
-    assert embedder.embedded == [TEA, "Two.", "Three.", "Two."]
-
-
 @pytest.mark.parametrize("content", [b"\xff\xfe\x00binary", b"\x00" * 5_000_000, b"long " * 5_000])
 def test_a_file_that_is_no_curated_memory_is_named_once_and_left_out(
     files: CuratedFiles, folder: Path, content: bytes, caplog: pytest.LogCaptureFixture
@@ -126,46 +93,28 @@ def test_a_file_that_is_no_curated_memory_is_named_once_and_left_out(
     assert texts(files) == ["Mended.", TEA]
 
 
-def test_a_file_that_is_a_folder_is_a_problem_too(files: CuratedFiles, folder: Path) -> None:
-    write(folder).unlink()
-    (folder / P / "MEMORY.md").mkdir()
-    assert "cannot be read" in files.admitted(HERE).problems[0]
-
-
-def test_an_entry_that_gives_orders_is_left_out(files: CuratedFiles, folder: Path) -> None:
-    write(folder, TEA, ORDER)
-    assert texts(files) == [TEA]
-
-
 def test_a_long_entry_is_found_in_parts(folder: Path) -> None:
     files = CuratedFiles(folder, SETTINGS, most_tokens=20)
     lines = [f"- The number of locker {number} is {number * 7} and its key is blue." for number in range(9)]
     write(folder, "\n".join(lines))
     parts = texts(files)
-    assert len(parts) > 3
-    assert "\n".join(parts) == "\n".join(lines)
-    chunks = files.admitted(HERE).chunks
-    assert len(chunks) == len(parts)
-    assert all(files.entry(id) == one for id, one in chunks.items())
+    assert len(parts) > 3 and "\n".join(parts) == "\n".join(lines)
+    assert all(files.entry(id) == one for id, one in files.admitted(HERE).chunks.items())
 
 
 def test_a_filter_that_an_entry_cannot_pass_leaves_it_out(files: CuratedFiles, folder: Path) -> None:
-    write(folder, TEA)
+    write(folder, TEA, ORDER)  # what gives orders is left out always
     for where, found in (
         (HERE, True),
         (replace(HERE, layers=("curated",)), True),
-        (replace(HERE, layers=("working", "curated")), True),
         (replace(HERE, layers=("working", "shared", "verified")), False),
         (replace(HERE, kinds=("note",)), True),
         (replace(HERE, kinds=("passage", "fact")), False),
-        (replace(HERE, scope="/"), True),
         (replace(HERE, scope="/infra"), False),
         (replace(HERE, categories=("tea",)), False),
         (replace(HERE, sessions=("s",)), False),
         (replace(HERE, projects=("other",)), False),
-        (replace(HERE, projects=("other", P)), True),
         (replace(HERE, include_private=False), False),
-        (replace(HERE, min_confidence=1.0), True),
         (replace(HERE, happened_from=now() - timedelta(days=9)), False),
         (replace(HERE, states=("active", "superseded")), False),
     ):
@@ -196,23 +145,15 @@ class WithFiles(Memory):
         return replace(super().sources(reranker, **settings), curated=self.files)
 
 
-def sources_of(found: Recall) -> list[str]:
-    return [hit.source or hit.id for hit in found.hits]
-
-
 def test_an_entry_is_ranked_with_the_chunks_by_every_arm(folder: Path) -> None:
     write(folder, TEA, "The harbour master is called Grace.")
     memory = WithFiles(folder, *GRAPH)
     found = memory.recall("When does the user drink tea?")
     first = found.hits[0]
     assert (first.text, first.source, first.layer, first.kind) == (TEA, "MEMORY.md", "curated", "note")
-    assert first.scores["vector"] > 0
-    assert first.scores["text"] > 0
+    assert first.scores["vector"] > 0 < first.scores["text"] and first.relevance > 0.25
     assert "shares the words" in first.why
-    assert first.relevance > 0.25
-    assert len(found.hits) == 5
-    rain = memory.recall("rain on the harbour")
-    assert [hit.id for hit in rain.hits[:1]] == ["weather"]
+    assert memory.recall("rain on the harbour").hits[0].id == "weather"
     for arm in ({"vector_weight": 0}, {"text_weight": 0}):
         assert memory.recall("green tea at four", **arm).hits[0].text == TEA
 
@@ -236,22 +177,6 @@ def test_an_entry_that_names_what_the_query_names_is_not_behind_the_graph(folder
     assert first.text == "Ada Lovelace likes the colour vermilion."
     assert [str(step) for step in first.path] == ["Ada Lovelace <-[mentions]- this passage"]
     assert "graph: Ada Lovelace, mentioned here" in first.why
-
-
-def test_recall_counts_and_explains_entries_as_candidates(folder: Path) -> None:
-    write(folder, TEA)
-    memory = WithFiles(folder)
-    found = recall(
-        "green tea", memory.sources(), where=HERE, limit=3, traversal="ppr", explain=True, max_tokens=50
-    )
-    assert [hit.text for hit in found.hits] == [TEA]  # the only thing there is
-    assert {arm.arm: (arm.candidates, arm.hits) for arm in found.explanation.arms} == {
-        "vector": (1, 1),
-        "text": (1, 1),
-        "graph": (0, 0),
-    }
-    none = recall("green tea", memory.sources(), where=HERE, limit=3, traversal="ppr", max_tokens=3)
-    assert none.hits == ()
 
 
 # The public surface -------------------------------------------------------------------------------
@@ -324,8 +249,3 @@ def test_projects_have_their_own_files_and_times_have_none(memory: hydramem.Memo
     assert "curated" not in layers(known_at=now() + timedelta(days=1))
     assert "curated" not in layers(include_private=False)
     assert "curated" in layers(mode="deep", context=2)
-
-
-def test_what_an_entry_brought_is_not_counted_as_a_recall_of_a_chunk(memory: hydramem.Memory) -> None:
-    memory.recall("Which tea does the user drink?", limit=1)
-    assert [session.name for session in memory.sessions()] == []

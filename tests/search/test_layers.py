@@ -2,27 +2,16 @@
 
 import logging
 import re
-from collections.abc import Iterator
-from pathlib import Path
 
 import pytest
 
-import hydramem
-from hydramem.core.config import Config, EmbeddingConfig, StorageConfig
 from hydramem.core.errors import InvalidInputError
 from hydramem.core.inputs import CuratedChange
 from hydramem.memory_api.memory import Memory
 from hydramem.storage.changes import acting_as
 
-MEMORY = Config(storage=StorageConfig(graph="memory"), embedding=EmbeddingConfig(model="hash"))
 TOLD = "we saw how a turbine with three long white blades was slowly lifted from a ship by a crane"
 STORED = ("working", "shared", "verified")
-
-
-@pytest.fixture
-def memory(tmp_path: Path) -> Iterator[Memory]:
-    with hydramem.connect(tmp_path, config=MEMORY) as opened:
-        yield opened
 
 
 def layers(memory: Memory, query: str, **options: object) -> list[str]:
@@ -104,13 +93,6 @@ def test_each_recall_is_one_line_of_the_log_without_the_query(
         "raw_hits=2 (agent-verified:1, agent-working:1), shown=2",
     ]
     assert not re.search("secret", caplog.text)
-
-
-def test_a_project_that_is_named_is_not_crowded_out_of_the_first_five(memory: Memory) -> None:
-    for n in range(20):
-        remember(memory, f"The turbine number {n} of our own hall hums loudly.")
-    remember(memory, "In atlas a turbine is said to be kept.", project="atlas")
-    assert "project-working" in layers(memory, "turbine", limit=5, project="atlas")
 
 
 def test_a_rare_identifier_beats_the_common_words_of_a_question(memory: Memory) -> None:

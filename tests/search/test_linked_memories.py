@@ -5,7 +5,7 @@ from datetime import timedelta
 
 import pytest
 
-from hydramem.core.row_types import Chunk, Link
+from hydramem.core.row_types import Chunk, Link, Times
 from hydramem.search.linked_memories import with_links
 from hydramem.storage.chunk_filter import ChunkFilter
 from tests.graph.graphs import THEN, P, chunk, entity, link, mention
@@ -21,35 +21,49 @@ def linked(source: Chunk, target: Chunk, **values: object) -> Link:
     return replace(link(source, target), **{"weight": 0.9, "reason": "who can open it", **values})
 
 
-def ids(memory: Memory, **asked: object) -> list[str]:
-    return [hit.id for hit in memory.recall("where are the invoices of billing kept", **asked).hits]
+ASKED = "where are the invoices of billing kept"
 
 
-def test_a_linked_memory_is_found_though_direct_matches_are_many() -> None:
-    memory = Memory(MATCH, HIDDEN, WEATHER, *OTHERS, linked(MATCH, HIDDEN))
-    assert "hidden" in ids(memory, limit=5)
-    assert "hidden" not in ids(memory, limit=5, link_weight=0.0)
-
-
-def test_a_link_lends_backward_too() -> None:
-    memory = Memory(MATCH, HIDDEN, WEATHER, *OTHERS, linked(HIDDEN, MATCH))
-    assert "hidden" in ids(memory, limit=5)
-
-
-def test_the_hit_says_by_which_link_and_why() -> None:
-    memory = Memory(MATCH, HIDDEN, WEATHER, linked(MATCH, HIDDEN))
-    found = memory.recall("where are the invoices of billing kept", limit=5)
-    hit = next(hit for hit in found.hits if hit.id == "hidden")
-    assert [(step.label, step.forward) for step in hit.path] == [("extends", True)]
+@pytest.mark.parametrize("ends", [(MATCH, HIDDEN), (HIDDEN, MATCH)])
+def test_a_linked_memory_is_found_either_way_though_direct_matches_are_many(
+    ends: tuple[Chunk, Chunk],
+) -> None:
+    memory = Memory(MATCH, HIDDEN, WEATHER, *OTHERS, linked(*ends))
+    (hit,) = (hit for hit in memory.recall(ASKED, limit=5).hits if hit.id == "hidden")
+    assert [(step.label, step.forward) for step in hit.path] == [("extends", ends[0] is MATCH)]
     assert hit.path[0].source.startswith("“The invoices of billing")
-    assert "who can open it" in hit.why
-    assert "links" in hit.scores
+    assert "who can open it" in hit.why and "links" in hit.scores
+    assert "hidden" not in [hit.id for hit in memory.recall(ASKED, limit=5, link_weight=0.0).hits]
+
+
+@pytest.mark.parametrize(
+    ("end", "values"),
+    [
+        ({"state": "archived"}, {}),
+        ({"state": "superseded"}, {}),
+        ({"state": "quarantined"}, {}),
+        ({"private": True}, {}),
+        ({}, {"state": "archived"}),
+        ({}, {"state": "superseded"}),
+        ({}, {"times": Times(recorded_at=THEN + timedelta(days=9))}),
+    ],
+)
+def test_what_is_gone_or_may_not_be_seen_is_neither_followed_nor_shown(
+    end: dict[str, object], values: dict[str, object]
+) -> None:
+    other = replace(HIDDEN, **end)
+    memory = Memory(MATCH, other, WEATHER, linked(MATCH, other, **values))
+    where = ChunkFilter(projects=(P,), include_private=False, known_at=THEN + timedelta(days=1))
+    found = memory.recall(ASKED, limit=5, where=where)
+    assert found.hits[0].id == "match"
+    assert all("links" not in hit.scores and not hit.links for hit in found.hits)
+    assert not end or "hidden" not in [hit.id for hit in found.hits]
 
 
 def test_hits_show_their_links_in_one_read_though_the_limit_leaves_the_others_out() -> None:
     memory = Memory(MATCH, HIDDEN, WEATHER, linked(MATCH, HIDDEN), linked(MATCH, WEATHER, weight=0.1))
     memory.loads.clear()
-    found = memory.recall("where are the invoices of billing kept", limit=1)
+    found = memory.recall(ASKED, limit=1)
     assert [hit.id for hit in found.hits] == ["match"]
     shown = found.hits[0].links
     assert [(view.other, view.type, view.weight, view.forward) for view in shown] == [
@@ -58,39 +72,9 @@ def test_hits_show_their_links_in_one_read_though_the_limit_leaves_the_others_ou
     ]
     assert shown[0].text == HIDDEN.text
     assert len(memory.loads) == 3  # candidates, links, their other ends
-
-
-def test_without_links_nothing_more_is_read() -> None:
-    memory = Memory(MATCH, HIDDEN)
-    memory.loads.clear()
-    assert memory.recall("invoices of billing").hits[0].links == ()
-    assert len(memory.loads) == 1
-
-
-@pytest.mark.parametrize("state", ["archived", "superseded", "quarantined"])
-def test_ends_that_are_gone_are_neither_hits_nor_shown(state: str) -> None:
-    gone = replace(HIDDEN, state=state)
-    memory = Memory(MATCH, gone, WEATHER, linked(MATCH, gone))
-    found = memory.recall("where are the invoices of billing kept", limit=5)
-    assert "hidden" not in [hit.id for hit in found.hits]
-    assert not found.hits[0].links
-
-
-@pytest.mark.parametrize("state", ["archived", "superseded"])
-def test_links_that_are_gone_are_not_followed(state: str) -> None:
-    memory = Memory(MATCH, HIDDEN, WEATHER, linked(MATCH, HIDDEN, state=state))
-    found = memory.recall("where are the invoices of billing kept", limit=1)
-    assert not found.hits[0].links
-    assert all("links" not in hit.scores for hit in found.hits)
-
-
-def test_private_ends_stay_private() -> None:
-    secret = replace(HIDDEN, private=True)
-    memory = Memory(MATCH, secret, WEATHER, linked(MATCH, secret))
-    where = ChunkFilter(projects=(P,), include_private=False)
-    found = memory.recall("where are the invoices of billing kept", limit=5, where=where)
-    assert "hidden" not in [hit.id for hit in found.hits]
-    assert all(not hit.links for hit in found.hits)
+    plain = Memory(MATCH, HIDDEN)
+    assert plain.recall("invoices of billing").hits[0].links == ()
+    assert len(plain.loads) == 1, "without links nothing more is read"
 
 
 def test_a_hub_lends_no_more_than_its_best_link() -> None:
@@ -123,12 +107,3 @@ def test_a_memory_shows_what_it_is_linked_to_and_what_it_took_the_place_of() -> 
     shown = with_links(MATCH, Memory(MATCH, HIDDEN, old, gone, *links).graph)
     assert [view.other for view in shown.links] == ["hidden", "old"]
     assert (shown.id, shown.text, shown.times) == (MATCH.id, MATCH.text, MATCH.times)
-
-
-def test_links_are_seen_as_they_were_known() -> None:
-    late = linked(MATCH, HIDDEN)
-    late = replace(late, times=replace(late.times, recorded_at=THEN + timedelta(days=9)))
-    memory = Memory(MATCH, HIDDEN, WEATHER, late)
-    where = ChunkFilter(projects=(P,), known_at=THEN + timedelta(days=1))
-    found = memory.recall("where are the invoices of billing kept", limit=1, where=where)
-    assert not found.hits[0].links

@@ -2,12 +2,11 @@
 
 from dataclasses import replace
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from hydramem.core.row_types import Chunk
-from hydramem.search.candidate_scores import FusedScore, RecallCandidate
+from hydramem.search.candidate_scores import RecallCandidate
 from hydramem.search.pack_hits import distinct, within
 from hydramem.search.passages import joined, stitched
 from hydramem.storage.chunk_filter import ChunkFilter
@@ -16,14 +15,12 @@ from hydramem.storage.store import Stretch
 from hydramem.text.tokens import count_tokens
 from tests.examples import FEW
 from tests.graph.graphs import P, chunk, turn
+from tests.search.candidates import candidate
 from tests.search.test_recall import Memory
 
 
 def candidates(*chunks: Chunk) -> list[RecallCandidate]:
-    return [
-        RecallCandidate(chunk=one, fused=FusedScore(id=one.id, score=1 / n))
-        for n, one in enumerate(chunks, start=1)
-    ]
+    return [candidate(one, 1 / n) for n, one in enumerate(chunks, start=1)]
 
 
 def ids(found: object) -> list[str]:
@@ -63,28 +60,6 @@ def test_a_memory_takes_the_place_of_turns_of_its_words_unless_who_said_it_is_as
     assert ids(found) == ["a", "s-2", "s-4"]
     assert found[0].fused.score == given[0].fused.score and found[0].fused.id == "a"
     assert ids(distinct(given)) == ids(given)
-
-
-def test_of_the_same_words_the_most_trusted_takes_the_best_place() -> None:
-    given = candidates(
-        note("a", "The key is blue."),
-        note("red", "The key is red."),
-        note("other", "The key is blue.", project="other", layer="verified"),
-        note("shared", "The key is blue.", project="third", layer="shared"),
-        chunk("page", "The key is red.", layer="verified", document="d"),
-    )
-    found = list(distinct(given))
-    assert ids(found) == ["other", "red", "page"]
-    assert [one.fused.score for one in found[:2]] == [given[0].fused.score, given[1].fused.score]
-    assert found[0].fused.id == "other"
-
-
-def test_with_a_budget_the_same_words_are_paid_for_once() -> None:
-    given = candidates(
-        chunk("a", "The key is blue.", document="d"), chunk("b", "The key is blue.", document="e")
-    )
-    assert ids(within(given, None)) == ["a", "b"]
-    assert ids(within(given, 1000)) == ["a"]
 
 
 # The budget -----------------------------------------------------------------------------------------
@@ -163,15 +138,8 @@ def test_neighbours_are_stitched_in_one_read() -> None:
         "",
     ]
     assert [one.chunk for one in found] == [one.chunk for one in given]
-    assert graph.reads == 1
-
-
-def test_without_reach_nothing_is_read() -> None:
-    graph = store(*passages())
-    given = candidates(*passages())
     assert stitched(given, reach=0, where=ChunkFilter(), graph=graph) == tuple(given)
-    assert stitched([], reach=3, where=ChunkFilter(), graph=graph) == ()
-    assert graph.reads == 0
+    assert graph.reads == 1, "without reach nothing is read"
 
 
 def test_a_passage_holds_nothing_that_the_filter_keeps_out() -> None:
@@ -183,15 +151,9 @@ def test_a_passage_holds_nothing_that_the_filter_keeps_out() -> None:
     assert found.context == "in the spring. Then came rain.\nThe end."
 
 
-def test_speakers_are_named_and_parts_of_a_turn_joined() -> None:
-    parts = [
-        replace(turn("s", 1, text), id=f"s-1-{n}", author="Ada") for n, text in enumerate(("One.", "Two."))
-    ]
-    reply = replace(turn("s", 2, "Three."), author="Bo")
-    assert joined([*parts, reply]) == "Ada: One. Two.\nBo: Three."
-
-
-def test_another_heading_stands_above_its_part() -> None:
+def test_speakers_are_named_parts_of_a_turn_joined_and_another_heading_stands_above_its_part() -> None:
+    parts = [replace(turn("s", 1, text, author="Ada"), id=text) for text in ("One.", "Two.")]
+    assert joined([*parts, turn("s", 2, "Three.", author="Bo")]) == "Ada: One. Two.\nBo: Three."
     first, second = (chunk(id, f"{id}.", document="d", heading_path=("Top", id)) for id in ("One", "Two"))
     assert joined([first, replace(first, text="More."), second]) == "One.\nMore.\n\nTwo\nTwo."
 
@@ -205,14 +167,11 @@ def test_shared_words_are_written_once(shared: str, before: str, after: str) -> 
     assert len(whole) <= len(first.text) + len(after)
 
 
-@pytest.mark.parametrize("traversal", ["ppr", "none"])
-def test_recall_gives_context_and_keeps_its_budget(traversal: str) -> None:
-    rows = passages()
-    memory = Memory(*rows)
-    plain = memory.recall("rain", limit=2, traversal=traversal)
-    with_context = memory.recall("rain", limit=2, traversal=traversal, context=1)
+def test_recall_gives_context_and_keeps_its_budget() -> None:
+    memory = Memory(*passages())
+    plain, with_context = (memory.recall("rain", limit=2, context=size) for size in (0, 1))
     assert [replace(hit, context="") for hit in with_context.hits] == list(plain.hits)
     assert with_context.hits[0].context.startswith("It began in the spring. Then came rain.")
     assert all(hit.context == "" for hit in plain.hits)
-    few = memory.recall("rain", limit=4, traversal=traversal, max_tokens=8)
+    few = memory.recall("rain", limit=4, max_tokens=8)
     assert 0 < sum(count_tokens(hit.text) for hit in few.hits) <= 8

@@ -46,7 +46,7 @@ def hit(text: str = "The key is blue.", *, id: str = "c", **fields: object) -> H
 
 
 def block(
-    named: list[Hit] | None, own: list[Hit] | None = None, *, limit: int = 10, max_tokens=1500
+    named: list[Hit] | None, own: list[Hit] | None = None, *, limit: int = 10, max_tokens=1500, max_chars=None
 ) -> Prompt:
     held = {"named": named or [], "own": own or []}
     return prime(
@@ -54,6 +54,7 @@ def block(
         named=None if named is None else "named",
         limit=limit,
         max_tokens=max_tokens,
+        max_chars=max_chars,
         find=held.__getitem__,
     )
 
@@ -74,8 +75,7 @@ def test_the_block_reads_as_designed() -> None:
 
 
 def test_nothing_found_is_an_empty_text() -> None:
-    assert block([]) == Prompt(text="", tokens=0)
-    assert block([hit()], max_tokens=20) == Prompt(text="", tokens=0)
+    assert block([]) == block([hit()], max_tokens=20) == Prompt(text="", tokens=0)
 
 
 @FEW
@@ -98,17 +98,22 @@ def test_no_text_leaves_its_snippet(given: list[tuple[str, str, str]]) -> None:
 
 
 @FEW
-@given(st.lists(TEXTS, max_size=6), st.integers(min_value=1, max_value=400))
-def test_the_budget_is_kept(texts: list[str], most: int) -> None:
-    found = block([hit(text * 20, id=f"c{n}") for n, text in enumerate(texts)], max_tokens=most)
-    assert found.tokens == count_tokens(found.text) <= most
+@given(st.lists(TEXTS, max_size=6), st.integers(1, 400), st.integers(1, 3000))
+@example(["0" * 11, "0" * 29 + "<<<< " + "0" * 83 + "<" * 8, "0"], 1500, 843)
+def test_the_bounds_on_tokens_and_characters_are_kept(texts: list[str], most: int, most_chars: int) -> None:
+    hits = [hit(text * 20, id=f"c{n}") for n, text in enumerate(texts)]
+    found = block(hits, max_tokens=most, max_chars=most_chars)
+    assert found.tokens == count_tokens(found.text) <= most and len(found.text) <= most_chars
 
 
-def test_a_long_text_is_cut_and_leaves_room() -> None:
-    found = block([hit("word " * 5000), hit("The lock is red.", id="d")], max_tokens=300)
+@pytest.mark.parametrize(
+    ("text", "bound", "least"),
+    [("word " * 5000, {"max_tokens": 300}, 500), ("internationalization " * 200, {"max_chars": 900}, 600)],
+)
+def test_a_long_text_is_cut_and_leaves_room(text: str, bound: dict[str, int], least: int) -> None:
+    found = block([hit(text), hit("The lock is red.", id="d")], **bound)
     assert [snippet.id for snippet in found.snippets] == ["c", "d"]
-    assert "word…</snippet>" in found.text
-    assert found.tokens > 150
+    assert "…</snippet>" in found.text and len(found.text) > least
 
 
 def test_a_named_project_is_not_crowded_out() -> None:
@@ -130,16 +135,12 @@ def test_the_same_in_two_layers_comes_once_at_the_higher() -> None:
     assert len(block([same[0]], [replace(same[1], author="Ada")]).snippets) == 2
 
 
-MEMORY = Config(storage=StorageConfig(graph="memory"), embedding=EmbeddingConfig(model="hash"))
-
-
-@pytest.mark.parametrize("project", ["", "  ", 7, ["work"], {}, False])
-def test_a_project_that_is_none_is_refused_before_anything_is_read(tmp_path: Path, project: object) -> None:
-    with hydramem.connect(tmp_path, config=MEMORY) as memory:
-        with pytest.raises(InvalidInputError, match="project"):
-            memory.prime("", project=project)  # the query is blank: nothing has looked at it yet
-        with pytest.raises(InvalidInputError, match="query"):
-            memory.prime(" ")
+@pytest.mark.parametrize("project", ["", 7, {}, False])
+def test_a_project_that_is_none_is_refused_before_anything_is_read(memory, project: object) -> None:
+    with pytest.raises(InvalidInputError, match="project"):
+        memory.prime("", project=project)  # the query is blank: nothing has looked at it yet
+    with pytest.raises(InvalidInputError, match="query"):
+        memory.prime(" ")
 
 
 @pytest.mark.costly  # it runs on the real engine
@@ -177,20 +178,16 @@ def test_the_later_version_quotes_the_earlier_one_which_has_no_snippet() -> None
     found = block(None, versions(text="The <key> is red."))
     assert "The key is blue. (before: The &lt;key&gt; is red.)" in found.text
     assert [snippet.id for snippet in found.snippets] == ["new", "lamp"]
-    assert [snippet.id for snippet in block(None, versions(), limit=2).snippets] == ["new", "lamp"]
+    first, second, _ = versions()
+    oldest = OtherVersion(id="oldest", text="The key is green.", probability=0.6)
+    chain = [first, replace(second, older=oldest), hit("The key is green.", id="oldest")]
+    assert [snippet.id for snippet in block(None, chain).snippets] == ["new"]
 
 
 def test_what_has_ended_is_not_quoted_and_what_is_found_is() -> None:
     ended = [one for one in versions(1.0) if one.id != "old"]
     assert "before" not in block(None, ended).text
     assert "(before: The key is red.)" in block(None, versions(1.0)).text
-
-
-def test_of_a_chain_the_newest_quotes_the_one_before_it() -> None:
-    first, second, _ = versions()
-    oldest = OtherVersion(id="oldest", text="The key is green.", probability=0.6)
-    chain = [first, replace(second, older=oldest), hit("The key is green.", id="oldest")]
-    assert [snippet.id for snippet in block(None, chain).snippets] == ["new"]
 
 
 @pytest.mark.parametrize("most", range(90, 200, 10))
@@ -201,18 +198,3 @@ def test_a_quote_keeps_the_budget_and_is_whole(most: int) -> None:
     assert found.text.count("(before: ") == found.text.count(")</snippet>")
     if "(before: " not in found.text and "The key is blue" in found.text:
         assert "old" in [snippet.id for snippet in found.snippets] or most < 170
-
-
-@given(st.lists(TEXTS, max_size=6), st.integers(min_value=1, max_value=3000))
-@example(["0" * 11, "0" * 29 + "<<<< " + "0" * 83 + "<" * 8, "0"], 843)
-def test_the_bound_on_characters_is_kept(texts: list[str], most: int) -> None:
-    held = [hit(text * 20, id=f"c{n}") for n, text in enumerate(texts)]
-    found = prime(own="own", named=None, limit=10, max_tokens=1500, max_chars=most, find=lambda name: held)
-    assert len(found.text) <= most
-
-
-def test_a_text_is_cut_to_the_bound_on_characters_not_left_out() -> None:
-    held = [hit("internationalization " * 200), hit("The lock is red.", id="d")]
-    found = prime(own="own", named=None, limit=10, max_tokens=1500, max_chars=900, find=lambda name: held)
-    assert [snippet.id for snippet in found.snippets] == ["c", "d"]
-    assert 600 < len(found.text) <= 900

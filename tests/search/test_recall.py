@@ -33,6 +33,11 @@ GRAPH = (
 )
 
 
+def document(id: str) -> Document:
+    names = dict.fromkeys(("id", "source", "title", "content_hash"), id)
+    return Document(project=P, source_type="text", times=Times(recorded_at=THEN), **names)
+
+
 class Memory:
     """The real stores in memory, filled with rows, and recall over them."""
 
@@ -64,18 +69,7 @@ class Memory:
             sessions=tuple(
                 Session(id=id, project=P, name=id, started_at=THEN, last_at=THEN) for id in sorted(sessions)
             ),
-            documents=tuple(
-                Document(
-                    id=id,
-                    project=P,
-                    source=id,
-                    source_type="text",
-                    title=id,
-                    content_hash=id,
-                    times=Times(recorded_at=THEN),
-                )
-                for id in sorted(documents)
-            ),
+            documents=tuple(document(id) for id in sorted(documents)),
         )
         self.graph.write(done)
         self.snapshots.apply(done)
@@ -199,12 +193,6 @@ def test_a_memory_without_a_vector_yet_loses_nothing_by_it() -> None:
     assert memory.recall(told.text).hits[0].id == "new"
 
 
-def test_a_filter_holds_for_the_graph_arm_too() -> None:
-    memory = Memory(*GRAPH)
-    where = ChunkFilter(projects=(P,), kinds=("note",))
-    assert memory.recall("what does Ada lead to?", where=where).hits == ()
-
-
 def test_hits_are_loaded_together() -> None:
     memory = Memory(*GRAPH, *(chunk(f"c{number}", f"harbour number {number}") for number in range(60)))
     found = memory.recall("harbour of Ada", limit=20)
@@ -223,17 +211,6 @@ def test_the_same_words_of_a_document_come_once() -> None:
     assert len(ids & {"one", "again"}) == 1
 
 
-def test_an_unknown_project_and_no_project() -> None:
-    memory = Memory(*GRAPH)
-    assert memory.recall("Ada", where=ChunkFilter(projects=("nowhere",))).hits == ()
-    assert [hit.id for hit in memory.recall("Ada", where=ChunkFilter(), limit=1).hits] == ["lead"]
-
-
-@pytest.mark.parametrize("query", ["'; DROP TABLE chunks; --", '" OR 1=1', "…", "東京", "(" * 500, "*"])
-def test_odd_queries_are_words(query: str) -> None:
-    Memory(*GRAPH).recall(query)
-
-
 def test_limits_are_checked() -> None:
     memory = Memory(*GRAPH)
     for limit in (0, -1, 10**9):
@@ -242,14 +219,20 @@ def test_limits_are_checked() -> None:
     for query in ("", "  ", "x" * 40_000, "a\x00b", "\ud800"):
         with pytest.raises(InvalidInputError, match="query"):
             memory.recall(query)
+    for query in ("'; DROP TABLE chunks; --", '" OR 1=1', "…", "東京", "(" * 500, "*"):
+        memory.recall(query)  # odd queries are words
 
 
-def test_private_and_past_chunks_stay_out() -> None:
+def test_what_the_filter_leaves_out_stays_out_of_every_arm() -> None:
     memory = Memory(*GRAPH, chunk("secret", "Ada's secret harbour", private=True))
     where = ChunkFilter(projects=(P,), include_private=False)
     assert "secret" not in [hit.id for hit in memory.recall("secret harbour", where=where).hits]
     past = ChunkFilter(projects=(P,), known_at=THEN.replace(year=2000))
     assert memory.recall("Ada", where=past).hits == ()
+    notes = ChunkFilter(projects=(P,), kinds=("note",))
+    assert memory.recall("what does Ada lead to?", where=notes).hits == ()
+    assert memory.recall("Ada", where=ChunkFilter(projects=("nowhere",))).hits == ()
+    assert [hit.id for hit in memory.recall("Ada", where=ChunkFilter(), limit=1).hits] == ["secret"]
 
 
 class Looked(InMemoryVectors):

@@ -1,19 +1,13 @@
 import json
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
-import hydramem
 from hydramem.cli.main import run
-from hydramem.core.config import Config, StorageConfig
 from hydramem.core.results.hits import Explanation
-from hydramem.llm.hash_embedder import HashEmbedder
 from hydramem.search.recall import recall
 from hydramem.search.recall_explanation import shape_of
 from hydramem.storage.chunk_filter import ChunkFilter
-from tests.engines import DISK_ENGINE, ENGINE
-from tests.examples import FEW
+from tests.engines import DISK_ENGINE
 from tests.graph.graphs import P
 from tests.search.test_recall import GRAPH, Memory
 
@@ -61,22 +55,6 @@ def test_it_says_what_is_asked_for_and_of_when() -> None:
     ]
 
 
-def test_nothing_named_and_nothing_walked_is_said_as_it_is() -> None:
-    told = explained("what is the weather like?", traversal="none", vector_weight=0)
-    assert told.traversal == "none"
-    assert told.entities == ()
-    assert {arm.arm: arm.candidates for arm in told.arms}.get("graph", 0) == 0
-
-
-def test_only_who_asks_is_told(tmp_path) -> None:
-    settings = Config(storage=StorageConfig(graph=ENGINE))
-    with hydramem.connect(tmp_path / "store", config=settings, embedder=HashEmbedder()) as memory:
-        assert memory.recall("anything").explanation is None
-        assert memory.recall("anything", explain=True).explanation is not None
-        memory.remember("Ada Lovelace moved Billing to MySQL.")
-        assert memory.recall("who moved Billing?", explain=True).explanation.candidates[0].rank == 1
-
-
 @pytest.mark.costly  # each command opens the store on disk
 def test_the_command_line_shows_tables_or_json(tmp_path, monkeypatch, capsys) -> None:
     monkeypatch.setenv("HYDRAMEM_STORAGE_GRAPH", DISK_ENGINE)
@@ -84,6 +62,8 @@ def test_the_command_line_shows_tables_or_json(tmp_path, monkeypatch, capsys) ->
     store = ("--store", str(tmp_path / "store"))
     assert run([*store, "remember", "Ada Lovelace moved [bold]Billing[/] to MySQL."]) == 0
     capsys.readouterr()
+    assert run([*store, "recall", "what did Ada Lovelace move?", "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["explanation"] is None
     assert run([*store, "recall", "what did Ada Lovelace move?", "--explain"]) == 0
     shown = capsys.readouterr().out
     for part in ("entities", "arms (traversal ppr)", "candidates (best of 1)", "milliseconds", "embed"):
@@ -98,26 +78,13 @@ def test_the_command_line_shows_tables_or_json(tmp_path, monkeypatch, capsys) ->
     ("query", "names", "shape"),
     [
         ("Where does Ada live?", 1, "fact"),
-        ("Was ist das Passwort?", 0, "fact"),
+        ("Which city is it, or is it a town?", 1, "fact"),
         ("Who is the mother of the director of Heat?", 1, "multi-hop"),
-        ("¿Quién es la madre del director de Heat?", 1, "multi-hop"),
         ("Which film is older, Heat or Ronin?", 2, "comparison"),
         ("Sind Ada und Bo beide Ärzte?", 2, "comparison"),
-        ("When did Ada move?", 1, "time"),
         ("¿Cuánto tiempo duró la reunión?", 0, "time"),
         ("What activities does Ada like?", 1, "list"),
-        ("Enumera los lugares", 0, "list"),
     ],
 )
 def test_the_words_show_what_is_asked_for(query: str, names: int, shape: str) -> None:
     assert shape_of(query, names=names) == shape
-
-
-def test_a_choice_needs_two_names() -> None:
-    assert shape_of("Which city is it, or is it a town?", names=1) != "comparison"
-
-
-@FEW
-@given(st.text(max_size=200), st.integers(0, 3))
-def test_any_text_has_a_shape(query: str, names: int) -> None:
-    assert shape_of(query, names=names) in ("fact", "multi-hop", "comparison", "time", "list")

@@ -1,11 +1,9 @@
 """Remembered masks say what masks made anew say, as the graph grows and its rows change."""
 
 import random
-from dataclasses import replace
 from datetime import datetime, timedelta
 from typing import Any
 
-import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -61,16 +59,3 @@ def drawn(chance: random.Random) -> dict[str, Any]:
             valid_to=chance.choice([None, at(ends[1])]),
         ),
     }
-
-
-def test_a_mask_is_kept_while_nothing_that_it_looks_at_changes() -> None:
-    graph = InMemoryGraph()
-    row = relation(times=Times(recorded_at=T0, valid_to=at(5)))
-    graph.write(write(entities=(entity("e1", "a"), entity("e2", "b")), relations=(row,)))
-    growing = SnapshotWriter("p", *graph.graph_tables("p"))
-    snapshot = growing.snapshot()
-    assert snapshot.edge_mask(at=at(1)) is snapshot.edge_mask(at=at(4))
-    assert not np.array_equal(snapshot.edge_mask(at=at(4)), snapshot.edge_mask(at=at(5)))
-    growing.apply(write(relations=(replace(row, state="archived"),)))
-    assert growing.snapshot().edge_mask(at=at(1)).tolist() == [False]
-    assert snapshot.edge_mask(at=at(1)).tolist() == [True]

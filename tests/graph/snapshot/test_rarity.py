@@ -94,24 +94,10 @@ def test_page_furniture_is_a_hub_though_few_chunks_name_it() -> None:
     assert hubs(snapshot) == {"Home"}
 
 
-def test_the_topic_of_a_few_notes_is_no_hub() -> None:
-    billing, notes = entity("billing"), [chunk(f"c{number}") for number in range(LEAST_MENTIONS - 1)]
-    snapshot = load(P, *tables(billing, *notes, *(mention(note, billing) for note in notes)))
-    assert hubs(snapshot) == set()
-
-
 def test_the_sides_of_a_conversation_are_hubs_by_name_and_alias() -> None:
     sam, model, ada = entity("Sam", aliases=("the user",)), entity("Assistant"), entity("Ada")
     snapshot = load(P, *tables(sam, model, ada, relation(sam, "knows", ada)))
     assert hubs(snapshot) == {"Sam", "Assistant"}
-
-
-def test_it_is_kept_while_nothing_changes() -> None:
-    growing = SnapshotWriter(P, *tables(*NAMES))
-    first = growing.snapshot().rarity()
-    assert growing.snapshot().rarity() is first
-    growing.apply(write(entity("Kafka")))
-    assert len(growing.snapshot().rarity().rarity) == len(first.rarity) + 1
 
 
 def test_a_list_of_very_many_things_counts_less_by_their_number() -> None:

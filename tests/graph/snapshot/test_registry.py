@@ -1,10 +1,8 @@
 import threading
-import time
 from dataclasses import replace
 from datetime import timedelta
 
 import numpy as np
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -122,27 +120,14 @@ def test_a_changed_row_is_replaced_and_old_snapshots_stay() -> None:
     assert not after.edge_mask(states=(), known_at=THEN + timedelta(days=2)).all()
 
 
-def test_the_overlay_is_merged_past_its_share() -> None:
-    growing = SnapshotWriter(P, *tables(ADA, NOTE))
-    others = [entity(f"thing {number}") for number in range(2100)]
-    growing.apply(write(*others, *(relation(ADA, "has", other) for other in others)))
-    snapshot = growing.snapshot()
-    assert len(snapshot.adjacency.extra_halves) == 0
-    growing.apply(
-        write(*(relation(ADA, "has", other, confidence=0.5) for other in others), mention(NOTE, ADA))
-    )
-    assert len(growing.snapshot().edges.source) == 2101
-    assert len(growing.snapshot().adjacency.extra_halves) == 2
-
-
-def test_a_write_that_commits_during_the_load_is_not_lost() -> None:
+def test_during_the_load_names_are_looked_up_and_no_write_is_lost() -> None:
     shelf = Shelf(ADA)
-    snapshots = Snapshots(shelf)
+    snapshots, seen = Snapshots(shelf), list[Snapshot]()
     shelf.door.clear()
-    seen: list[Snapshot] = []
     reader = threading.Thread(target=lambda: seen.append(snapshots.of(P)))
     reader.start()
     assert shelf.entered.wait(60)
+    assert snapshots.known(P, ["ada"]) == {"ada": ADA.id}
     snapshots.apply(write(BILLING, relation(ADA, "leads", BILLING)))
     shelf.door.set()
     reader.join(60)
@@ -161,16 +146,6 @@ def test_an_unknown_project_is_empty_and_found_once_it_is_written() -> None:
     shelf.rows = (ADA, BILLING)
     snapshots.forget(P)
     assert snapshots.of(P).size == 2
-
-
-def test_what_is_removed_is_gone_at_the_next_look() -> None:
-    shelf = Shelf(ADA, BILLING, relation(ADA, "leads", BILLING))
-    snapshots = Snapshots(shelf)
-    assert len(snapshots.of(P).edges.source) == 1
-    shelf.rows = (ADA,)
-    snapshots.apply(replace(write(), removed=Removal(entities=(BILLING.id,))))
-    left = snapshots.of(P)
-    assert (left.size, len(left.edges.source)) == (1, 0)
 
 
 def without_billing() -> Write:
@@ -192,15 +167,15 @@ def test_what_a_thread_removes_while_it_keeps_a_project_is_shown_until_it_is_don
 
 
 def test_what_others_remove_meanwhile_is_gone_at_once() -> None:
-    shelf = Shelf(ADA, BILLING)
+    shelf = Shelf(ADA, BILLING, relation(ADA, "leads", BILLING))
     snapshots = Snapshots(shelf)
     with snapshots.keeping(P):
-        assert snapshots.of(P).size == 2
+        assert (snapshots.of(P).size, len(snapshots.of(P).edges.source)) == (2, 1)
         shelf.rows = (ADA,)
         other = threading.Thread(target=lambda: snapshots.apply(without_billing()))
         other.start()
         other.join()
-        assert snapshots.of(P).size == 1
+        assert (snapshots.of(P).size, len(snapshots.of(P).edges.source)) == (1, 0)
 
 
 def test_a_write_while_it_is_loaded_anew_is_in_both() -> None:
@@ -226,30 +201,12 @@ def test_a_write_while_it_is_loaded_anew_is_in_both() -> None:
     assert after.node(MYSQL.id) is not None and after.node(BILLING.id) is None
 
 
-def test_an_edge_whose_end_was_removed_during_the_load_is_left_out() -> None:
-    _, edges = tables(ADA, BILLING, relation(ADA, "leads", BILLING))
-    nodes, _ = tables(ADA)
-    assert len(load(P, nodes, edges).edges.source) == 0
-
-
 def test_other_projects_rows_are_not_taken_in() -> None:
     snapshots = Snapshots(Shelf(ADA))
     assert snapshots.of(P).size == 1
     snapshots.apply(write(chunk("far", project="elsewhere"), chunk("here"), mention(chunk("far"), ADA)))
     assert snapshots.of(P).size == 2
     assert len(snapshots.of(P).edges.source) == 0
-
-
-def test_many_unread_writes_do_not_pile_up() -> None:
-    snapshots = Snapshots(Shelf(ADA))
-    snapshots.of(P)
-    lengths = [0]
-    for number in range(1000):
-        snapshots.apply(write(chunk(f"c{number}")))
-        lengths.append(len(snapshots._projects[P]._queue))
-    assert max(lengths) <= 257
-    assert lengths == sorted(lengths), "no write takes in many others"
-    assert snapshots.of(P).size == 1001
 
 
 def test_readers_and_writers_at_once() -> None:
@@ -274,21 +231,6 @@ def test_readers_and_writers_at_once() -> None:
     assert all(mine == sorted(mine) and mine[-1] == 501 for mine in sizes)
 
 
-@pytest.mark.slow
-def test_a_write_costs_well_under_a_millisecond_at_size() -> None:
-    chunks = [chunk(f"c{number}") for number in range(20_000)]
-    growing = SnapshotWriter(P, *tables(ADA, *chunks, *(mention(one, ADA) for one in chunks)))
-    took = []
-    for number in range(200):
-        new = chunk(f"new{number}")
-        one = write(new, mention(new, ADA))
-        started = time.thread_time()
-        growing.apply(one)
-        growing.snapshot()
-        took.append(time.thread_time() - started)
-    assert np.median(took) < 0.001
-
-
 def test_a_few_names_are_looked_up_without_loading_the_graph() -> None:
     shelf = Shelf(*ROWS)
     snapshots = Snapshots(shelf)
@@ -300,18 +242,3 @@ def test_a_few_names_are_looked_up_without_loading_the_graph() -> None:
     later = entity("Later")
     snapshots.apply(write(later))
     assert snapshots.known(P, ["ada", "later"]) == {"ada": ADA.id, "later": later.id}
-    many = [f"name {number}" for number in range(1000)]
-    fresh = Snapshots(Shelf(*ROWS))
-    assert fresh.known(P, ["ada", *many]) == {"ada": ADA.id}
-
-
-def test_names_are_looked_up_while_the_graph_is_loaded() -> None:
-    shelf = Shelf(*ROWS)
-    snapshots = Snapshots(shelf)
-    shelf.door.clear()
-    loading = threading.Thread(target=snapshots.of, args=(P,))
-    loading.start()
-    assert shelf.entered.wait(60)
-    assert snapshots.known(P, ["ada"]) == {"ada": ADA.id}
-    shelf.door.set()
-    loading.join()

@@ -22,19 +22,13 @@ def walked(query: str, mentions: dict[str, list[Chunk]], found: tuple[FusedScore
     return walk(plan(query, snapshot), found, where=ChunkFilter(), traversal="ppr", damping=0.7, limit=100)
 
 
-@pytest.mark.parametrize("often", [2, 3, 7])
+@pytest.mark.parametrize("often", [1, 3, 7])
 def test_a_rare_name_counts_more_than_a_common_one(often: int) -> None:
     crowd = [chunk(f"often-{number}") for number in range(often)]
     found = walked("What links Zephyr and Apollo?", {"Zephyr": [chunk("once")], "Apollo": crowd})
     # A name in n chunks has an n-th of a unique name's weight, and its n chunks share that again;
     # a score is the root of what a chunk gets, held against the best.
     assert found.scores == pytest.approx({"once": 1.0} | {row.id: 1 / often for row in crowd}, rel=1e-4)
-
-
-def test_names_that_are_equally_rare_count_alike() -> None:
-    chunks = {name: [chunk(f"{name}-{number}") for number in range(3)] for name in ("Zephyr", "Apollo")}
-    found = walked("What links Zephyr and Apollo?", chunks)
-    assert list(found.scores.values()) == pytest.approx([1.0] * 6)
 
 
 def test_a_list_of_very_many_things_does_not_take_the_place_of_what_is_about_one() -> None:

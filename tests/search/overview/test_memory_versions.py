@@ -1,20 +1,6 @@
 """The history of a memory has the texts that it replaced, and those that replaced it."""
 
-from collections.abc import Iterator
-from pathlib import Path
-
-import pytest
-
 import hydramem
-from hydramem.core.config import Config, EmbeddingConfig, StorageConfig
-
-IN_MEMORY = Config(storage=StorageConfig(graph="memory"), embedding=EmbeddingConfig(model="hash"))
-
-
-@pytest.fixture
-def memory(tmp_path: Path) -> Iterator[hydramem.Memory]:
-    with hydramem.connect(tmp_path, config=IN_MEMORY) as memory:
-        yield memory
 
 
 def versions(memory: hydramem.Memory, id: str) -> list[tuple[str, str]]:

@@ -1,24 +1,18 @@
-from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
-from pathlib import Path as FilePath
 
 import networkx as nx
 import pytest
 from pydantic_core import from_json, to_json
 
-import hydramem
-from hydramem.core.config import Config, StorageConfig
 from hydramem.core.errors import InvalidInputError, NotFoundError
 from hydramem.core.results.graph_views import PathStep
 from hydramem.core.row_types import Times
 from hydramem.graph.snapshot.registry import Snapshots
 from hydramem.ingest.documents.ingest_extracted import ExtractedChunk, ExtractedRelation
-from hydramem.llm.hash_embedder import HashEmbedder
 from hydramem.search.overview import drawn_graph, overview, surroundings
 from hydramem.search.visible.visible_graph import View, view
 from hydramem.storage.chunk_filter import LIVE
 from hydramem.storage.in_memory.graph import InMemoryGraph
-from tests.engines import ENGINE
 from tests.graph.graphs import P, chunk, entity, mention, relation, write
 
 NOW = datetime(2025, 6, 1, tzinfo=UTC)
@@ -84,20 +78,14 @@ def test_expand_ranks_what_lies_around_and_says_how_it_leads_there() -> None:
     assert (around.tokens, around.left_out) == (13, 0)
 
 
-def test_expand_goes_from_chunks_and_from_several_places() -> None:
-    around = Store(*ROWS).expand("c_invoices", "Ada Lovelace", depth=1)
-    assert around.starts == ("c_invoices", "Ada Lovelace")
-    assert {one.entity for one in around.entities} == {"MySQL", "billing"}
-    assert [one.id for one in around.chunks] == ["c_lead"]
-    via = {one.entity: told(one.via) for one in around.entities}
-    assert via["MySQL"] == ["“Invoices are kept in MySQL.” -[mentions]-> MySQL"]
-
-
 def test_expand_keeps_its_depth_its_limit_and_its_budget() -> None:
     store = Store(*ROWS)
     assert [one.entity for one in store.expand("Ada Lovelace", depth=1).entities] == ["billing"]
     few = store.expand("Ada Lovelace", depth=3, limit=1)
     assert (len(few.entities), len(few.chunks), few.left_out) == (1, 1, 2)
+    both = store.expand("c_invoices", "Ada Lovelace", depth=1)
+    assert both.starts == ("c_invoices", "Ada Lovelace")
+    assert {one.entity for one in both.entities} == {"MySQL", "billing"}
     tight = store.expand("billing", depth=3, max_tokens=6)
     assert [one.id for one in tight.chunks] == ["c_lead"]
     assert (tight.tokens, tight.left_out) == (6, 1)
@@ -162,18 +150,6 @@ def test_communities_have_ids_that_last() -> None:
     assert len(overview.communities(limit=1, members=1, resolution=1.0, seen=Store(*rows).view())) == 1
 
 
-def test_central_orders_by_what_was_asked() -> None:
-    seen = Store(
-        *ROWS, *(mention(chunk(f"c{n}"), MYSQL) for n in range(3)), *map(chunk, ("c0", "c1", "c2"))
-    ).view()
-    by = {
-        measure: overview.central(by=measure, type=None, limit=1, seen=seen)[0].entity
-        for measure in ("pagerank", "relations", "chunks")
-    }
-    assert by == {"pagerank": "MySQL", "relations": "billing", "chunks": "MySQL"}
-    assert overview.central(by="pagerank", type="person", limit=9, seen=seen) == ()
-
-
 def test_the_graph_is_node_link_data() -> None:
     store = Store(*ROWS)
     data = from_json(to_json(store.graph_view("billing", depth=1)))
@@ -185,17 +161,11 @@ def test_the_graph_is_node_link_data() -> None:
     }
     assert {edge["type"] for *_, edge in drawn.edges(data=True)} == {"leads", "uses", "mentions"}
     assert store.graph_view().center is None
-    assert len(store.graph_view().nodes) == 5
-
-
-def test_the_graph_keeps_its_limit_and_leaves_chunks_out_where_asked() -> None:
-    store = Store(*ROWS)
     small = store.graph_view(limit=2)
     assert (len(small.nodes), small.left_out) == (2, 3)
     ids = {node.id for node in small.nodes}
     assert all({edge.source, edge.target} <= ids for edge in small.edges)
     assert {node.kind for node in store.graph_view(chunks=False).nodes} == {"entity"}
-    assert [node.distance for node in store.graph_view("Ada Lovelace", depth=2, limit=3).nodes] == [0, 1, 1]
 
 
 def test_the_graph_shows_further_nodes_that_are_named_with_the_edges_among_all() -> None:
@@ -209,8 +179,6 @@ def test_the_graph_shows_further_nodes_that_are_named_with_the_edges_among_all()
     assert sorted(edge.type for edge in drawn.edges) == ["leads", "uses"]
     assert drawn.left_out == 0, "billing is named besides"
     assert store.graph_view("Ada Lovelace", depth=1, limit=1, chunks=False).left_out == 1
-    twice = store.graph_view("billing", depth=1, chunks=False, also=["MySQL", "mysql", "Ada Lovelace"])
-    assert len({node.id for node in twice.nodes}) == len(twice.nodes) == 3
 
 
 def test_a_node_of_the_graph_says_how_many_edges_it_has_and_an_edge_its_layer_state_and_times() -> None:
@@ -232,13 +200,6 @@ def test_a_node_of_the_graph_says_how_many_edges_it_has_and_an_edge_its_layer_st
 
 
 # On a real store --------------------------------------------------------------------------------
-
-
-@pytest.fixture
-def memory(tmp_path: FilePath) -> Iterator[hydramem.Memory]:
-    settings = Config(storage=StorageConfig(graph=ENGINE))
-    with hydramem.connect(tmp_path / "store", config=settings, embedder=HashEmbedder()) as memory:
-        yield memory
 
 
 HOSTILE = 'x"}) DETACH DELETE n; --'
@@ -275,9 +236,7 @@ def test_every_way_of_looking_works_on_a_store_and_keeps_to_its_project(memory) 
 
 
 def test_an_empty_project_has_nothing_to_see_and_odd_starts_are_refused(memory) -> None:
-    assert memory.central() == ()
-    assert memory.communities() == ()
-    assert memory.graph().nodes == ()
+    assert memory.central() == memory.communities() == memory.graph().nodes == ()
     for look in (memory.expand, memory.graph):
         with pytest.raises(NotFoundError, match="nobody"):
             look("nobody")
@@ -289,16 +248,13 @@ def test_an_empty_project_has_nothing_to_see_and_odd_starts_are_refused(memory) 
 
 def test_wrong_values_are_refused_before_anything_is_read(memory) -> None:
     for operation, wrong in (
-        ("expand", {"starts": []}),
         ("expand", {"starts": ["x"] * 51}),
         ("expand", {"starts": ["x"], "depth": 0}),
-        ("expand", {"starts": ["x"], "max_tokens": -1}),
         ("expand", {"starts": ["x"], "as_of": "the day before"}),
         ("path", {"start": "x", "end": "y", "count": 11}),
         ("central", {"by": "beauty"}),
         ("central", {"limit": 0}),
         ("communities", {"resolution": float("nan")}),
-        ("communities", {"resolution": 0}),
         ("graph", {"depth": 6}),
         ("graph", {"limit": 10**9}),
     ):
@@ -316,14 +272,5 @@ def test_walks_follow_the_likelier_relation_first_and_no_doubted_one() -> None:
     assert [each.entity for each in store.expand("Ada Lovelace").entities] == ["billing", "MySQL"]
     assert not store.path("Ada Lovelace", "Oracle").found
     assert {edge.type for edge in store.graph_view().edges} == {"leads", "uses", "owns"}, "it is listed"
-
-
-def test_of_two_relations_between_the_same_ends_the_likelier_is_the_way() -> None:
-    rows = [
-        relation(ADA, "dislikes", BILLING, verdict="deferred", probability=0.4),
-        relation(ADA, "leads", BILLING, verdict="accepted", probability=0.9),
-    ]
-    for store in (Store(ADA, BILLING, *rows), Store(ADA, BILLING, *reversed(rows))):
-        (near,) = surroundings.neighbors("Ada Lovelace", depth=1, limit=10, seen=store.view())
-        (around,) = store.expand("Ada Lovelace").entities
-        assert [step.label for each in (near, around) for step in each.via] == ["leads", "leads"]
+    central = overview.central(by="relations", type=None, limit=9, seen=Store(*ROWS).view())
+    assert central[0].entity == "billing"

@@ -13,10 +13,8 @@ from hydramem.core.config import Config, EmbeddingConfig, StorageConfig
 from hydramem.llm.choose import choose_embedder
 from hydramem.llm.hash_embedder import HashEmbedder
 from hydramem.search.relevance.relevance import (
-    Anchors,
     RankedHit,
     Searched,
-    by_meaning,
     by_words,
     relevances,
 )
@@ -38,21 +36,17 @@ MEMORIES = (
     "The user is allergic to peanuts.",
     "We decided to keep orders in PostgreSQL, since the reports need joins.",
     "Jonas walks his dog Balthasar every morning.",
-    "The staging database is reset every Sunday night.",
 )
 OWN = (
     "Where does Marta work?",
     "which port does the metrics service use",
-    "what is the user allergic to?",
     "Why did we choose PostgreSQL for orders?",
     "name of Jonas' dog",
 )
 NOTHING = (
     "ok thanks",
-    "hello there",
     "fix the failing test",
     "what is the capital of Mongolia?",
-    "tell me a joke",
 )
 
 
@@ -78,20 +72,9 @@ def test_what_it_does_not_know_is_not_and_adds_nothing_to_a_prompt(memory):
         assert memory.prime(query) == hydramem.Prompt(text="", tokens=0)
 
 
-def test_the_first_hit_is_the_most_relevant_whatever_the_limit(memory):
-    hits = memory.recall(OWN[0]).hits
-    assert all(0 <= hit.relevance <= hits[0].relevance <= 1 for hit in hits)
-    (alone,) = memory.recall(OWN[0], limit=1).hits
-    assert alone.relevance == hits[0].relevance
-
-
-def test_what_is_only_there_to_fill_the_list_is_not_relevant(memory):
-    first, *others = memory.recall("what is the user allergic to?").hits
-    assert first.relevance > 0.9
-    assert all(hit.relevance < 0.15 for hit in others)
-
-
 def test_the_call_may_name_its_own_floor(memory):
+    first, *others = memory.recall("what is the user allergic to?").hits
+    assert first.relevance > 0.9 and all(0 <= hit.relevance < 0.15 for hit in others)
     assert memory.recall(NOTHING[0], min_relevance=0).answered
     weak = memory.recall("who goes out early in the day")
     assert not memory.recall(weak.query, min_relevance=weak.hits[0].relevance + 0.01).answered
@@ -99,13 +82,9 @@ def test_the_call_may_name_its_own_floor(memory):
         memory.recall(OWN[0], min_relevance=1.5)
 
 
-def test_an_empty_memory_answers_nothing(tmp_path):
-    with hydramem.connect(tmp_path, config=IN_MEMORY, embedder=HashEmbedder()) as opened:
-        assert not opened.recall("anything at all", min_relevance=0).answered
-
-
 def test_a_memory_without_a_vector_yet_is_judged_by_its_words(tmp_path):
     with hydramem.connect(tmp_path, config=IN_MEMORY, embedder=HashEmbedder()) as opened:
+        assert not opened.recall("anything at all", min_relevance=0).answered, "it is empty"
         opened.remember("The gardener waters the tulips on Friday.")
         before = opened.recall("gardener waters tulips Friday").hits[0].relevance
         opened.remember("The metrics service of Oslo listens on port 9411.", wait=False)
@@ -121,7 +100,6 @@ def test_words_of_a_query():
     assert found["missing_names"] == pytest.approx(1 / 2)
     assert by_words("what does ada lead", texts)["missing_names"] == 0
     assert by_words("Wann geht der Zug nach Paris?", texts)["missing_names"] == 0  # capitals are of nouns too
-    assert by_words("?", texts) == {"share": 0.0, "length": 0.0, "missing_names": 0.0}
 
 
 @FEW
@@ -130,16 +108,6 @@ def test_it_is_a_probability_whatever_is_asked(query, texts):
     hits = [RankedHit(id=str(place), text=text) for place, text in enumerate(texts)]
     assert all(0 <= each <= 1 for each in relevances(hits, Searched(query=query)))
     assert relevances([], Searched(query=query)) == []
-
-
-def test_a_hit_without_a_vector_is_not_judged_by_those_that_have_one():
-    anchors = Anchors(low=0.2, high=0.7, nothing_asked=np.eye(4, dtype=np.float32))
-    vector, query = np.eye(4, dtype=np.float32)[0], "where does marta work"
-    hit = RankedHit(id="new", text="Where does Marta work? Marta works at the harbour.")
-    far = Searched(query=query, vector=vector, cosines={"old": 0.1}, anchors=anchors)
-    (with_one,) = relevances([hit], far)
-    (without,) = relevances([hit], replace(far, unseen=frozenset({"new"})))
-    assert with_one < without
 
 
 def test_a_hit_counts_for_itself_or_for_what_leads_to_it():
@@ -151,12 +119,6 @@ def test_a_hit_counts_for_itself_or_for_what_leads_to_it():
     searched = Searched(query="where does marta work")
     assert relevances([own, other], searched)[1] < relevances([own, led], searched)[1]
     assert relevances([own, own], searched)[1] < relevances([own, own], searched)[0]
-
-
-def test_nearness_is_told_between_the_anchors():
-    anchors = Anchors(low=0.2, high=0.7, nothing_asked=np.eye(4, dtype=np.float32))
-    vector = np.eye(4, dtype=np.float32)[0]
-    assert by_meaning(vector, (0.7, 0.2), anchors, 9)["nearness"] == pytest.approx(1)
 
 
 @pytest.mark.costly  # it embeds all phrases with the model
