@@ -87,12 +87,9 @@ def test_the_branch_that_was_kept_comes_in(memory: hydramem.Memory, put: Put) ->
     # Without a current node the newest leaf counts.
     again = memory.import_memories(put("conversations.json", [chatgpt(current=None)]))
     assert (again.new, again.unchanged) == (ImportCounts(), done.new)
-
-
-def test_a_tree_that_turns_in_circles_ends(memory: hydramem.Memory, put: Put) -> None:
     loop = (node("x", "y", "user", "round"), node("y", "x", "assistant", "and round"))
-    done = memory.import_memories(put("conversations.json", [chatgpt(current="x", extra=loop)]))
-    assert done.new.turns == 2
+    circle = memory.import_memories(put("circle.json", [chatgpt("c2", current="x", extra=loop)]))
+    assert circle.new.turns == 2, "a tree that turns in circles ends"
 
 
 def test_a_conversation_that_went_on_gains_its_new_turns(memory: hydramem.Memory, put: Put) -> None:
@@ -106,14 +103,9 @@ def test_a_conversation_that_went_on_gains_its_new_turns(memory: hydramem.Memory
     done = memory.import_memories(put("conversations.json", [more]))
     assert (done.new.turns, done.unchanged.turns) == (1, 2)
     assert len(memory.memories(kinds=["turn"])) == 3
-
-
-def test_a_conversation_that_was_forgotten_stays_so(memory: hydramem.Memory, put: Put) -> None:
-    path = put("conversations.json", [chatgpt()])
-    memory.import_memories(path)
     memory.forget([memory.documents()[0].id])
     assert memory.import_memories(path).new == ImportCounts()
-    assert memory.memories(kinds=["turn"]) == ()
+    assert memory.memories(kinds=["turn"]) == (), "what was forgotten stays so"
 
 
 def test_thoughts_and_tools_of_claude_stay_out(memory: hydramem.Memory, put: Put) -> None:
@@ -134,6 +126,12 @@ def test_an_archive_is_read_where_it_is_and_its_paths_lead_nowhere(memory: hydra
     }
     done = memory.import_memories(put("export.zip", zipped(**files)))
     assert (done.format, done.new.sessions, done.skipped) == ("chatgpt", 2, ())
+    data = bytearray(zipped(**{"conversations.json": [chatgpt(str(n)) for n in range(50)]}))
+    data[60:90] = b"x" * 30
+    damaged = memory.import_memories(put("damaged.zip", bytes(data)), format="chatgpt")
+    assert (damaged.new.sessions, len(damaged.skipped)) == (0, 1)
+    empty = memory.import_memories(put("empty.zip", zipped(**{"user.json": {}})), format="claude")
+    assert "holds no conversations" in empty.skipped[0].reason
 
 
 def test_what_is_broken_is_named_and_the_rest_goes_in(memory: hydramem.Memory, put: Put) -> None:
@@ -155,16 +153,6 @@ def test_what_is_broken_is_named_and_the_rest_goes_in(memory: hydramem.Memory, p
     assert [each.place for each in cut.skipped] == ["cut.json, record 2"]
     open_end = memory.import_memories(put("open.json", f"[{whole}"), format="chatgpt")
     assert "ends after record 1" in open_end.skipped[0].reason
-
-
-def test_a_damaged_archive_is_named(memory: hydramem.Memory, put: Put) -> None:
-    data = bytearray(zipped(**{"conversations.json": [chatgpt(str(n)) for n in range(50)]}))
-    data[60:90] = b"x" * 30
-    done = memory.import_memories(put("export.zip", bytes(data)), format="chatgpt")
-    assert done.new.sessions == 0
-    assert len(done.skipped) == 1
-    empty = memory.import_memories(put("empty.zip", zipped(**{"user.json": {}})), format="claude")
-    assert "holds no conversations" in empty.skipped[0].reason
 
 
 def test_words_that_claude_extracted_of_an_attachment_become_a_document(

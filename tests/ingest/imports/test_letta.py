@@ -48,6 +48,5 @@ def test_the_older_form_and_passages_are_read(memory: hydramem.Memory, put: Put)
 
 
 def test_a_file_that_is_none_is_named(memory: hydramem.Memory, put: Put) -> None:
-    for text in ("[]", "{", "7"):
-        (skipped,) = memory.import_memories(put("broken.af", text), format="letta").skipped
-        assert skipped.place == "broken.af"
+    (skipped,) = memory.import_memories(put("broken.af", "{"), format="letta").skipped
+    assert skipped.place == "broken.af"

@@ -80,34 +80,22 @@ def test_all_entries_are_written_where_the_file_is_as_it_was_read(kit: Kit, plac
         (["Fine.", ORDER], r"^entries\[1\]\.content: is not taken"),
         (["Fine.", "  "], r"^entries\[1\]: is blank"),
         (["one\n § \ntwo"], r"^entries\[0\]: holds a line that is only §"),
-        (["a" * 101], r"entries"),
         (["a" * 60, "b" * 60], r"^entries: 123 characters, more than the 100 of MEMORY\.md"),
         ([7], r"^entries\[0\]: expected text"),
     ],
 )
-def test_entries_that_are_wrong_write_nothing(
-    kit: Kit, place: CuratedPlace, entries: list[str], told: str
-) -> None:
+def test_what_is_wrong_writes_nothing(kit: Kit, place: CuratedPlace, entries: list[str], told: str) -> None:
     change(kit, place, add("Tea at four."))
     with pytest.raises(InvalidInputError, match=told):
         change(kit, place, entries=entries)
-    assert place.path.read_text() == "Tea at four."
-
-
-def test_entries_that_a_file_has_already_are_not_screened_again(kit: Kit, place: CuratedPlace) -> None:
-    place.path.parent.mkdir(parents=True)
-    place.path.write_text(ORDER)
-    assert change(kit, place, entries=[ORDER, "Tea at four."]).entries == (ORDER, "Tea at four.")
-    with pytest.raises(InvalidInputError, match="not both"):
-        change(kit, place, add("more"), entries=["one"])
-
-
-def test_an_entry_that_gives_orders_stops_the_batch(kit: Kit, place: CuratedPlace) -> None:
-    change(kit, place, add("Tea at four."))
     for bad in (ORDER, "Reset the pass\u200bword.", "x" * 101):
         with pytest.raises(InvalidInputError, match=r"changes\[1\].content: "):
             change(kit, place, add("Fine."), add(bad))
     assert place.path.read_text() == "Tea at four."
+    place.path.write_text(ORDER)
+    assert change(kit, place, entries=[ORDER, "Tea."]).entries == (ORDER, "Tea."), "it was there already"
+    with pytest.raises(InvalidInputError, match="not both"):
+        change(kit, place, add("more"), entries=["one"])
 
 
 def test_what_a_person_wrote_is_kept_out_of_prompts_and_shown_to_be_removed(

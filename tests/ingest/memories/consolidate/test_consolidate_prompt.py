@@ -19,6 +19,7 @@ from hydramem.llm.scripted_generator import ScriptedGenerator
 
 SAID = datetime(2026, 3, 1, tzinfo=UTC)
 NEW = "We switched to MySQL in March."
+DELETE = {"record_id": "c_0", "action": "delete"}
 
 
 def memory(text: str, id: str = "new") -> Chunk:
@@ -69,29 +70,24 @@ def test_a_model_cannot_lose_what_differs(new: str, old: str) -> None:
     assert "stored" in done.notes[0]
 
 
-def test_a_paraphrase_may_stand_for_it() -> None:
-    reply = {"actions": [], "insert_new": False, "reason": "says the same"}
-    plan = planned(
-        "In Paris, that is where Ada lives.",
-        candidates("Bo works in Rome.", "Ada lives in Paris."),
-        ScriptedGenerator([reply]),
-    )
-    assert not plan.insert
-    assert [(one.id, one.action) for one in plan.actions] == [("c_1", "duplicate")]
+LONG = "We use PostgreSQL. " * 100
+RESTATED = ("In Paris, that is where Ada lives.", ("Bo works in Rome.", "Ada lives in Paris."))
 
 
-def test_deleting_without_inserting_would_lose_both() -> None:
-    reply = {"actions": [{"record_id": "c_0", "action": "delete"}], "insert_new": False}
-    plan = planned(NEW, candidates("We use PostgreSQL."), ScriptedGenerator([reply]))
-    assert plan.insert
-    assert [one.action for one in plan.actions] == ["delete"]
-
-
-def test_what_was_not_shown_in_full_is_not_rewritten() -> None:
-    long = "We use PostgreSQL. " * 100
-    reply = {"actions": [{"record_id": "c_0", "action": "update", "updated_content": "x"}]}
-    plan = planned(NEW, candidates(long), ScriptedGenerator([reply]))
-    assert (plan.actions, plan.insert) == ((), True)
+@pytest.mark.parametrize(
+    ("said", "reply", "actions", "insert"),
+    [
+        (RESTATED, {"actions": [], "insert_new": False}, [("c_1", "duplicate")], False),
+        ((NEW, ("We use Oracle.",)), {"actions": [DELETE], "insert_new": False}, [("c_0", "delete")], True),
+        ((NEW, (LONG,)), {"actions": [DELETE | {"action": "update", "updated_content": "x"}]}, [], True),
+    ],
+    ids=["a paraphrase stands for it", "neither would be left", "it was not shown in full"],
+)
+def test_a_plan_is_followed_so_far_as_nothing_is_lost(
+    said: tuple[str, tuple[str, ...]], reply: object, actions: list[tuple[str, str]], insert: bool
+) -> None:
+    plan = planned(said[0], candidates(*said[1]), ScriptedGenerator([reply]))
+    assert ([(one.id, one.action) for one in plan.actions], plan.insert) == (actions, insert)
 
 
 def test_text_is_data() -> None:

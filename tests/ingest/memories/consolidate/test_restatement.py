@@ -34,25 +34,17 @@ class Back:
         return [judged(self.duplicate)] * len(old)
 
 
-def test_both_orders_count() -> None:
-    sure, doubtful = Back(0.5), Back(0.01)
+def test_both_orders_count_and_texts_that_differ_are_not_judged_again() -> None:
+    sure = Back(0.5)
     assert restates(AGAIN, OLD, judged(0.9), sure) == pytest.approx(0.6 + 0.34 * 0.7)
+    assert restates(RIVAL, OLD, judged(0.99), sure) is None
+    assert restates(AGAIN, OLD, judged(0.01), sure) is None
     assert sure.asked == [(OLD, AGAIN)]
-    assert restates(AGAIN, OLD, judged(0.9), doubtful) is None
-    assert restates(AGAIN, OLD, judged(0.9), judge_none) is None
-
-
-def test_texts_that_differ_are_not_judged_again() -> None:
-    back = Back(0.99)
-    assert restates(RIVAL, OLD, judged(0.99), back) is None
-    assert restates(AGAIN, OLD, judged(0.01), back) is None
-    assert back.asked == []
-
-
-def test_short_texts_of_nearly_the_same_words_need_more() -> None:
-    one, other = "My sister teaches maths.", "My sister is a mathematics teacher."
-    assert restates(one, other, judged(0.9), Back(0.5)) is None
-    assert restates(one, other, judged(0.9), Back(0.7)) == pytest.approx(0.6 + 0.34 * 0.8)
+    for doubtful in (Back(0.01), judge_none):
+        assert restates(AGAIN, OLD, judged(0.9), doubtful) is None
+    short, shorter = "My sister teaches maths.", "My sister is a mathematics teacher."
+    assert restates(short, shorter, judged(0.9), Back(0.5)) is None, "short texts need more"
+    assert restates(short, shorter, judged(0.9), Back(0.7)) == pytest.approx(0.6 + 0.34 * 0.8)
 
 
 def test_one_memory_is_not_joined_with_two_that_differ() -> None:
