@@ -3,8 +3,7 @@
 Fixtures:
     lively: folder of a store with something for every view (`lively_memory.fill`); shared, so only read it.
     address: the page of that store, as `hydramem view` prints it, in a server that all tests share.
-    own_address: the same on a copy of the store, for a test that changes something.
-    own_memory: the memory behind `own_address`, to look at what a change has done.
+    own: a copy of the store, for a test that changes something: `own.open("#/")`, and `own.memory` behind it.
     opened: `opened(address, "#/search?q=tea")` opens a route in `page` and waits until all of it is shown.
     axe: `axe()` returns the violations that axe-core finds in `page`, as short lines.
 
@@ -22,6 +21,7 @@ import shutil
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
@@ -34,7 +34,12 @@ from hydramem.view.page_server import PageServer
 from tests.view.lively_memory import fill
 
 if TYPE_CHECKING:
-    from playwright.sync_api import Browser, ConsoleMessage, Page, Request
+    from playwright.sync_api import Browser, ConsoleMessage, Locator, LocatorAssertions, Page, Request, Route
+else:  # Playwright may not be installed
+    Browser = ConsoleMessage = Locator = LocatorAssertions = Page = Request = Route = object
+
+Opened = Callable[[str, str], Page]
+Axe = Callable[[], list[str]]
 
 CHROMIUM = os.environ.get("CHROMIUM", "/usr/bin/chromium")
 AXE = Path(__file__).parent.parent.parent / "web" / "node_modules" / "axe-core" / "axe.min.js"
@@ -82,9 +87,9 @@ def _missing() -> str | None:
 
 
 @contextmanager
-def served(memory: hydramem.Memory, project: str = "default") -> Iterator[str]:
-    """Serve the page of a memory in a thread; yield its address."""
-    server, ready = PageServer(memory, project=project), threading.Event()
+def running(server: PageServer) -> Iterator[str]:
+    """Run a server of the page in a thread; yield its address."""
+    ready = threading.Event()
     thread = threading.Thread(target=server.serve, args=(lambda address: ready.set(),), name="page")
     thread.start()
     try:
@@ -94,6 +99,13 @@ def served(memory: hydramem.Memory, project: str = "default") -> Iterator[str]:
         server.stop()
         thread.join(20)
     assert not thread.is_alive()
+
+
+@contextmanager
+def served(memory: hydramem.Memory) -> Iterator[str]:
+    """Serve the page of a memory; yield its address."""
+    with running(PageServer(memory, project="default")) as address:
+        yield address
 
 
 def opened_memory(folder: Path) -> hydramem.Memory:
@@ -147,14 +159,14 @@ def browser_context_args() -> dict[str, Any]:
 
 
 @pytest.fixture(scope="module")
-def module_page(browser: "Browser", browser_context_args: dict[str, Any]) -> "Iterator[Page]":
+def module_page(browser: Browser, browser_context_args: dict[str, Any]) -> Iterator[Page]:
     context = browser.new_context(**browser_context_args)
     yield context.new_page()
     context.close()
 
 
 @pytest.fixture
-def page(module_page: "Page", browser_context_args: dict[str, Any]) -> "Iterator[Page]":
+def page(module_page: Page, browser_context_args: dict[str, Any]) -> Iterator[Page]:
     yield module_page
     module_page.unroute_all(behavior="ignoreErrors")
     if module_page.url != "about:blank":
@@ -182,11 +194,11 @@ def nothing_wrong_in_page(request: pytest.FixtureRequest, expected_errors: list[
     wrong: list[str] = []
     asked: list[str] = []
 
-    def logged(message: "ConsoleMessage") -> None:
+    def logged(message: ConsoleMessage) -> None:
         if message.type in ("error", "warning"):
             wrong.append(f"{message.type}: {message.text}")
 
-    def sent(sending: "Request") -> None:
+    def sent(sending: Request) -> None:
         asked.append(sending.url)
 
     def failed(error: object) -> None:
@@ -208,19 +220,19 @@ def _is_own(url: str, origin: tuple[str, str]) -> bool:
     return urlsplit(url)[:2] == origin or urlsplit(url).scheme == "data"
 
 
-def settled(page: "Page") -> "Page":
+def settled(page: Page) -> Page:
     """Wait until nothing is under way in the page, and all that it brought is shown."""
     page.evaluate(SETTLED)
     return page
 
 
-def go(page: "Page", route: str) -> "Page":
+def go(page: Page, route: str) -> Page:
     """Show another route, and wait until all of it is shown."""
     page.evaluate(GO, route)
     return settled(page)
 
 
-def fits(page: "Page", width: int = 320) -> bool:
+def fits(page: Page, width: int = 320) -> bool:
     """Make the page so many pixels narrow, and return whether it needs no scrolling sideways."""
     page.set_viewport_size({"width": width, "height": 700})
     settled(page)
@@ -228,10 +240,10 @@ def fits(page: "Page", width: int = 320) -> bool:
 
 
 @pytest.fixture
-def opened(page: "Page") -> "Callable[[str, str], Page]":
+def opened(page: Page) -> Opened:
     """Open a route of the page and wait until all of it is shown."""
 
-    def open_route(address: str, route: str = "#/") -> "Page":
+    def open_route(address: str, route: str = "#/") -> Page:
         page.goto("about:blank")
         page.goto(address)
         page.locator("main").wait_for()
@@ -240,8 +252,21 @@ def opened(page: "Page") -> "Callable[[str, str], Page]":
     return open_route
 
 
+@dataclass(frozen=True, slots=True)
+class OwnPage:
+    """A memory of a test's own, and `open(route)`, which opens a route of its page."""
+
+    memory: hydramem.Memory
+    open: Callable[[str], Page]
+
+
 @pytest.fixture
-def axe(page: "Page") -> Callable[[], list[str]]:
+def own(opened: Opened, own_address: str, own_memory: hydramem.Memory) -> OwnPage:
+    return OwnPage(own_memory, lambda route: opened(own_address, route))
+
+
+@pytest.fixture
+def axe(page: Page) -> Callable[[], list[str]]:
     """Return what axe-core finds in the page, by the rules of WCAG 2.0 A to 2.2 AA."""
     if not AXE.is_file():
         pytest.skip("axe-core is not installed: `npm ci` in web/")

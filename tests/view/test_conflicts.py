@@ -1,19 +1,12 @@
 """Conflicts in the page: both sides, the four answers, keys, undo."""
 
-from collections.abc import Callable
-from typing import TYPE_CHECKING
-
 import hydramem
-from tests.view.conftest import fits
+from tests.view.conftest import Locator, Opened, OwnPage, Page, fits
 
-if TYPE_CHECKING:
-    from playwright.sync_api import Locator, Page
-
-Opened = Callable[[str, str], "Page"]
 OLDER, NEWER = "The crane lifts 40 tons.", "The crane lifts 60 tons."
 
 
-def conflict(page: "Page") -> "Locator":
+def conflict(page: Page) -> Locator:
     return page.get_by_role("group", name=f"Conflict: {OLDER}")
 
 
@@ -51,30 +44,28 @@ def test_the_sides_stand_beside_each_other_with_what_to_judge_them_by(opened: Op
     assert boxes[0] and boxes[1] and boxes[0]["x"] == boxes[1]["x"] and boxes[0]["y"] < boxes[1]["y"]
 
 
-def test_each_answer_settles_the_conflict_and_is_undone(
-    opened: Opened, own_address: str, own_memory: hydramem.Memory
-) -> None:
+def test_each_answer_settles_the_conflict_and_is_undone(own: OwnPage) -> None:
     for button, left in (
         (f"This one holds: {OLDER}", {OLDER}),
         (f"This one holds: {NEWER}", {NEWER}),
         ("Both hold", {OLDER, NEWER}),
         ("Neither holds", set()),
     ):
-        page = opened(own_address, "#/conflicts")
+        page = own.open("#/conflicts")
         conflict(page).get_by_role("button", name=button).click()
         conflict(page).wait_for(state="detached")
-        assert active(own_memory) == left
+        assert active(own.memory) == left
         page.get_by_role("status", name="Notices").get_by_role("button", name="Undo").click()
         conflict(page).wait_for()
-        assert active(own_memory) == {OLDER, NEWER}
+        assert active(own.memory) == {OLDER, NEWER}
 
 
-def test_by_keys_alone(opened: Opened, own_address: str, own_memory: hydramem.Memory) -> None:
-    page = opened(own_address, "#/")
+def test_by_keys_alone(own: OwnPage) -> None:
+    page = own.open("#/")
     page.keyboard.press("g")
     page.keyboard.press("c")
     conflict(page).wait_for()
-    before = len(own_memory.conflicts().conflicts)
+    before = len(own.memory.conflicts().conflicts)
     page.locator('[data-primary][tabindex="0"]').focus()
     page.keyboard.press("j")
     page.keyboard.press("k")
@@ -85,4 +76,4 @@ def test_by_keys_alone(opened: Opened, own_address: str, own_memory: hydramem.Me
     page.wait_for_function("() => document.activeElement.matches('.conflict')")
     page.keyboard.press("2")
     page.wait_for_function(f"() => document.querySelectorAll('.conflict').length === {before - 2}")
-    assert len(own_memory.conflicts().conflicts) == before - 2
+    assert len(own.memory.conflicts().conflicts) == before - 2

@@ -1,32 +1,23 @@
 """The page of an entity: what it shows, and each change that it makes, with undo."""
 
 import re
-from collections.abc import Callable
-from typing import TYPE_CHECKING
 
-from tests.view.conftest import fits, settled
-
-if TYPE_CHECKING:
-    from playwright.sync_api import Locator, Page
-
-    from hydramem import Memory
-
-Opened = Callable[[str, str], "Page"]
+from tests.view.conftest import Locator, Opened, OwnPage, Page, fits, settled
 
 
-def heading(page: "Page", name: str) -> "Locator":
+def heading(page: Page, name: str) -> Locator:
     return page.get_by_role("heading", level=1, name=name, exact=True)
 
 
-def rows(page: "Page", label: str) -> "Locator":
+def rows(page: Page, label: str) -> Locator:
     return page.get_by_role("list", name=label, exact=True).get_by_role("listitem")
 
 
-def notice(page: "Page", words: str) -> "Locator":
+def notice(page: Page, words: str) -> Locator:
     return page.locator(".notice").filter(has_text=words)
 
 
-def undo(page: "Page", words: str) -> None:
+def undo(page: Page, words: str) -> None:
     """Take back the change that a notice tells of."""
     told = notice(page, words)
     told.get_by_role("button", name="Undo").click()
@@ -58,10 +49,8 @@ def test_an_unknown_one_is_said_to_be_unknown(opened: Opened, address: str, expe
     assert page.get_by_text("No entity has the name or id").is_visible()
 
 
-def test_names_and_type_are_changed_by_keys_alone_and_taken_back(
-    opened: Opened, own_address: str, own_memory: "Memory"
-) -> None:
-    page = opened(own_address, "#/entity/Rack Seven")
+def test_names_and_type_are_changed_by_keys_alone_and_taken_back(own: OwnPage) -> None:
+    page = own.open("#/entity/Rack Seven")
     heading(page, "Rack Seven").wait_for()
     page.keyboard.press("e")
     form = page.get_by_role("form", name="Change the entity")
@@ -73,17 +62,15 @@ def test_names_and_type_are_changed_by_keys_alone_and_taken_back(
     page.keyboard.type("shelf")
     page.keyboard.press("Enter")
     heading(page, "Rack Eight").wait_for()
-    (changed,) = own_memory.entities(containing="Rack Eight")
+    (changed,) = own.memory.entities(containing="Rack Eight")
     assert (changed.type, "Rack Seven" in changed.aliases) == ("shelf", True)
     page.keyboard.press("u")
     heading(page, "Rack Seven").wait_for()
-    assert own_memory.entities(containing="Rack Eight") == ()
+    assert own.memory.entities(containing="Rack Eight") == ()
 
 
-def test_relations_are_stated_ended_withdrawn_and_revived(
-    opened: Opened, own_address: str, own_memory: "Memory"
-) -> None:
-    page = opened(own_address, "#/entity/Rack Seven")
+def test_relations_are_stated_ended_withdrawn_and_revived(own: OwnPage) -> None:
+    page = own.open("#/entity/Rack Seven")
     page.get_by_role("button", name="State a relation").click()
     form = page.get_by_role("form", name="State a relation")
     form.get_by_label("Relation, such as works for").fill("cools")
@@ -92,39 +79,37 @@ def test_relations_are_stated_ended_withdrawn_and_revived(
     form.get_by_role("button", name="Save").click()
     notice(page, "Stated: Rack Seven cools").wait_for()
     rows(page, "Relations").filter(has_text="cools").wait_for()
-    assert own_memory.relations("The North Hall")[0].type == "cools"
+    assert own.memory.relations("The North Hall")[0].type == "cools"
 
     page.get_by_role("button", name="End Rack Seven cools The North Hall").click()
     page.get_by_label("True until").fill("2025-02-01")
     page.get_by_role("button", name="Save the end").click()
     notice(page, "Ended: Rack Seven cools").wait_for()
-    assert own_memory.relations("The North Hall") == ()
+    assert own.memory.relations("The North Hall") == ()
     page.get_by_label("Which relations").select_option("any")
     ended = rows(page, "Relations").filter(has_text="cools")
     ended.wait_for()
     assert "until 1 Feb 2025" in ended.inner_text()
     undo(page, "Ended: Rack Seven cools")
-    assert len(own_memory.relations("The North Hall")) == 1
+    assert len(own.memory.relations("The North Hall")) == 1
 
     page.get_by_label("Which relations").select_option("now")
     page.get_by_role("button", name="Withdraw Rack Seven cools The North Hall").click()
     page.keyboard.press("Escape")
-    assert len(own_memory.relations("The North Hall")) == 1
+    assert len(own.memory.relations("The North Hall")) == 1
     page.get_by_role("button", name="Withdraw Rack Seven cools The North Hall").click()
     page.get_by_role("button", name="Withdraw", exact=True).last.click()
     notice(page, "Withdrawn: Rack Seven cools").wait_for()
-    assert own_memory.relations("The North Hall") == ()
+    assert own.memory.relations("The North Hall") == ()
     page.get_by_label("Which relations").select_option("withdrawn")
     page.get_by_role("button", name="Revive Rack Seven cools The North Hall").last.click()
     page.get_by_role("button", name="Revive", exact=True).last.click()
     notice(page, "Revived: Rack Seven cools").wait_for()
-    assert len(own_memory.relations("The North Hall")) == 1
+    assert len(own.memory.relations("The North Hall")) == 1
 
 
-def test_two_are_compared_merged_and_separated_again(
-    opened: Opened, own_address: str, own_memory: "Memory"
-) -> None:
-    page = opened(own_address, "#/entity/Grace Hopper")
+def test_two_are_compared_merged_and_separated_again(own: OwnPage) -> None:
+    page = own.open("#/entity/Grace Hopper")
     heading(page, "Grace Hopper").wait_for()
     page.get_by_role("button", name="Merge with another").click()
     page.get_by_label("Find the other entity").fill("Grace M")
@@ -135,21 +120,21 @@ def test_two_are_compared_merged_and_separated_again(
     page.get_by_role("button", name="Merge", exact=True).click()
     page.get_by_role("group", name="Merge into Grace Hopper?").get_by_role("button", name="Merge").click()
     notice(page, "Merged Grace M. Hopper into Grace Hopper").wait_for()
-    (one,) = own_memory.entities(containing="Hopper")
+    (one,) = own.memory.entities(containing="Hopper")
     assert "Grace M. Hopper" in one.aliases
     page.get_by_role("button", name="Separate again").click()
     page.get_by_role("button", name="Separate", exact=True).click()
     notice(page, "Separated: Grace M. Hopper").wait_for()
-    assert {row.name for row in own_memory.entities(containing="Hopper")} == {
+    assert {row.name for row in own.memory.entities(containing="Hopper")} == {
         "Grace Hopper",
         "Grace M. Hopper",
     }
     undo(page, "Separated: Grace M. Hopper")
-    assert len(own_memory.entities(containing="Hopper")) == 1
+    assert len(own.memory.entities(containing="Hopper")) == 1
 
 
-def test_the_other_one_can_be_kept(opened: Opened, own_address: str, own_memory: "Memory") -> None:
-    page = opened(own_address, "#/entity/Grace M. Hopper")
+def test_the_other_one_can_be_kept(own: OwnPage) -> None:
+    page = own.open("#/entity/Grace M. Hopper")
     page.get_by_role("button", name="Merge with another").click()
     page.get_by_label("Find the other entity").fill("Grace Hop")
     page.get_by_role("list", name="Entities found").get_by_role("button", name="Grace Hopper").click()
@@ -158,14 +143,12 @@ def test_the_other_one_can_be_kept(opened: Opened, own_address: str, own_memory:
     page.get_by_role("group", name="Merge into Grace Hopper?").get_by_role("button", name="Merge").click()
     notice(page, "Merged Grace M. Hopper into Grace Hopper").wait_for()
     heading(page, "Grace Hopper").wait_for()
-    assert len(own_memory.entities(containing="Hopper")) == 1
+    assert len(own.memory.entities(containing="Hopper")) == 1
 
 
-def test_selected_mentions_go_to_another_entity(
-    opened: Opened, own_address: str, own_memory: "Memory"
-) -> None:
-    page = opened(own_address, "#/entity/Bergen")
-    before = own_memory.memories(entity="Bergen", kinds=["passage", "note", "fact", "event", "turn"])
+def test_selected_mentions_go_to_another_entity(own: OwnPage) -> None:
+    page = own.open("#/entity/Bergen")
+    before = own.memory.memories(entity="Bergen", kinds=["passage", "note", "fact", "event", "turn"])
     moved = next(row for row in before if row.text == "Ada Lovelace lives in Bergen.")
     row = rows(page, "Memories that mention it").filter(has_text=moved.text)
     row.get_by_role("checkbox").check()
@@ -173,9 +156,9 @@ def test_selected_mentions_go_to_another_entity(
     form.get_by_label("Name of the other entity").fill("Bergen upon Zoom")
     form.get_by_role("button", name="Split").click()
     notice(page, "Separated: Bergen upon Zoom").wait_for()
-    assert [one.id for one in own_memory.memories(entity="Bergen upon Zoom")] == [moved.id]
+    assert [one.id for one in own.memory.memories(entity="Bergen upon Zoom")] == [moved.id]
     undo(page, "Separated: Bergen upon Zoom")
-    after = own_memory.memories(entity="Bergen", kinds=["passage", "note", "fact", "event", "turn"])
+    after = own.memory.memories(entity="Bergen", kinds=["passage", "note", "fact", "event", "turn"])
     assert {one.id for one in after} == {one.id for one in before}
 
 

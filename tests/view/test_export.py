@@ -2,9 +2,8 @@
 
 import json
 import shutil
-from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 
@@ -14,10 +13,8 @@ from hydramem.core.errors import InvalidInputError
 from hydramem.core.settings.config_loading import load_config
 from hydramem.view import export_page as module
 from hydramem.view.export_page import DATA, MARK, export_page
+from tests.view.conftest import Axe, Page
 from tests.view.lively_memory import HOSTILE, RIGHT_TO_LEFT
-
-if TYPE_CHECKING:
-    from playwright.sync_api import Page
 
 IN_MEMORY = {"HYDRAMEM_STORAGE_GRAPH": "memory", "HYDRAMEM_EMBEDDING_MODEL": "hash"}
 
@@ -112,9 +109,7 @@ def test_the_command_writes_it(
     assert "leave it out with --export" in capsys.readouterr().err
 
 
-def test_it_works_from_a_file(
-    memory: hydramem.Memory, tmp_path: Path, page: "Page", axe: Callable[[], list[str]]
-) -> None:
+def test_it_works_from_a_file(memory: hydramem.Memory, tmp_path: Path, page: Page, axe: Axe) -> None:
     export_page(memory, tmp_path / "site", project="default")
     page.goto((tmp_path / "site" / "index.html").as_uri())
     page.evaluate("() => { location.hash = '#/search?q=tea' }")

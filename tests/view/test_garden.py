@@ -1,28 +1,19 @@
 """The gardener in the page: a plan, what is left out of it, its application, and the nights."""
 
 import json
-from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING
 
-import hydramem
-
-if TYPE_CHECKING:
-    from playwright.sync_api import Page
-
-Opened = Callable[[str, str], "Page"]
+from tests.view.conftest import OwnPage
 
 
-def test_a_plan_is_applied_without_what_is_left_out_and_the_night_is_undone(
-    opened: Opened, own_address: str, own_memory: hydramem.Memory
-) -> None:
-    expired = own_memory.remember("The badge of the visitor.", expires_at="2020-01-01").id
-    own_memory.drain()
-    [expected] = own_memory.garden(plan=True)
+def test_a_plan_is_applied_without_what_is_left_out_and_the_night_is_undone(own: OwnPage) -> None:
+    expired = own.memory.remember("The badge of the visitor.", expires_at="2020-01-01").id
+    own.memory.drain()
+    [expected] = own.memory.garden(plan=True)
     whole = len(expected.changes)
     assert whole > 1
-    before = own_memory.get(expired)
-    page = opened(own_address, "#/garden")
+    before = own.memory.get(expired)
+    page = own.open("#/garden")
     page.get_by_role("button", name="Make a plan").press("Enter")
     page.get_by_role("link", name="Overview").click()
     page.get_by_role("link", name="Garden").click()  # the plan is made meanwhile, or is there already
@@ -36,33 +27,31 @@ def test_a_plan_is_applied_without_what_is_left_out_and_the_night_is_undone(
     page.get_by_role("button", name=f"Apply {made}").press("Enter")
     page.keyboard.press("Enter")  # the question has the focus
     page.get_by_text(f"The gardener made {made}.").wait_for(timeout=60_000)
-    [night] = own_memory.garden(status=True)
-    assert own_memory.get(expired) != before
+    [night] = own.memory.garden(status=True)
+    assert own.memory.get(expired) != before
     assert night.run is not None and sum(phase.applied for phase in night.phases) == whole - 1
     nights = page.get_by_role("list", name="Nights")
     nights.get_by_role("button", name="Undo this night").click()
     nights.get_by_role("button", name="Undo the night").click()
     nights.get_by_text("undone").wait_for()
-    assert own_memory.garden(status=True)[0].taken_back
-    assert own_memory.get(expired) == before
+    assert own.memory.garden(status=True)[0].taken_back
+    assert own.memory.get(expired) == before
 
 
-def test_nights_say_what_they_did_and_how_what_waits_changes(
-    opened: Opened, own_address: str, own_memory: hydramem.Memory
-) -> None:
-    own_memory.remember("The badge of the visitor.", expires_at="2020-01-01")
-    (night,) = own_memory.garden()
+def test_nights_say_what_they_did_and_how_what_waits_changes(own: OwnPage) -> None:
+    own.memory.remember("The badge of the visitor.", expires_at="2020-01-01")
+    (night,) = own.memory.garden()
     pruned = next(line for line in night.summary if line.kind == "pruned")
-    page = opened(own_address, "#/garden")
+    page = own.open("#/garden")
     did = page.get_by_role("list", name="Nights").get_by_role("list", name="What it did").first
     did.wait_for()
     shown = did.inner_text()
     assert pruned.what in shown and pruned.example in shown and (pruned.command or "none") in shown
-    assert len(own_memory.garden(status=True)[0].trend) == 1
+    assert len(own.memory.garden(status=True)[0].trend) == 1
     assert page.get_by_text("Waiting after each night").count() == 0  # one night makes no line
-    reports = Path(own_memory.folder or "") / "garden"
+    reports = Path(own.memory.folder or "") / "garden"
     report = next(reports.rglob("reports/*.json"))
     earlier = json.loads(report.read_text()) | {"started_at": "2025-01-01T03:00:00+00:00"}
     (report.parent / "20250101T030000.000000.json").write_text(json.dumps(earlier))
-    page = opened(own_address, "#/garden")
+    page = own.open("#/garden")
     page.get_by_text("Waiting after each night").first.wait_for()

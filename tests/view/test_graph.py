@@ -2,18 +2,12 @@
 
 import re
 from collections.abc import Callable, Iterator
-from typing import TYPE_CHECKING
 
 import pytest
 
 from hydramem.view.export_page import export_page
-from tests.view.conftest import fits, go, opened_memory, served
+from tests.view.conftest import Opened, Page, fits, go, opened_memory, served
 from tests.view.graph_memory import LEAVES, LONG, RIGHT_TO_LEFT, SCRIPT, SPOKES, fill_graph
-
-if TYPE_CHECKING:
-    from playwright.sync_api import Page
-
-Opened = Callable[[str, str], "Page"]
 
 
 @pytest.fixture(scope="module")
@@ -25,10 +19,10 @@ def graph_address(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
 
 
 @pytest.fixture
-def drawn(opened: Opened, graph_address: str) -> Callable[[str], "Page"]:
+def drawn(opened: Opened, graph_address: str) -> Callable[[str], Page]:
     """Open a route with a graph, and wait until its layout rests."""
 
-    def draw(route: str) -> "Page":
+    def draw(route: str) -> Page:
         page = opened(graph_address, route)
         rests(page)
         return page
@@ -42,12 +36,12 @@ FORTY_FRAMES = """async () => {
 """Waits until the browser could have drawn so often."""
 
 
-def rests(page: "Page") -> None:
+def rests(page: Page) -> None:
     """Wait until the layout is at its end and drawn, with all that keys and the pointer asked for."""
     page.locator("canvas.graph[data-settled=true]").wait_for()
 
 
-def wait_for_frames(page: "Page", more_than: int) -> int:
+def wait_for_frames(page: Page, more_than: int) -> int:
     """Wait until more frames were drawn; return how many there are."""
     page.wait_for_function(
         "most => Number(document.querySelector('canvas.graph').dataset.frames) > most", arg=more_than
@@ -56,19 +50,19 @@ def wait_for_frames(page: "Page", more_than: int) -> int:
     return frames(page)
 
 
-def says(page: "Page") -> str:
+def says(page: Page) -> str:
     return page.locator("#graph-says").inner_text()
 
 
-def wait_for_words(page: "Page", words: str) -> None:
+def wait_for_words(page: Page, words: str) -> None:
     page.locator("#graph-says").filter(has_text=words).wait_for()
 
 
-def frames(page: "Page") -> int:
+def frames(page: Page) -> int:
     return int(page.locator("canvas.graph").get_attribute("data-frames") or 0)
 
 
-def node_names(page: "Page") -> list[str]:
+def node_names(page: Page) -> list[str]:
     return page.locator("[aria-label='What is drawn'] [data-primary]").all_inner_texts()
 
 
@@ -104,11 +98,8 @@ def test_nodes_are_expanded_collapsed_hidden_and_shown_again(drawn) -> None:
     page.get_by_role("button", name="Collapse Spoke 0", exact=True).click()
     wait_for_words(page, f"{SPOKES + 2} of")
     assert not any(name.startswith("Leaf") for name in node_names(page))
-
-
-def test_what_lies_within_reach_is_counted_once_whatever_is_expanded(drawn) -> None:
+    # What lies within reach is counted once, whatever is expanded.
     page = drawn("#/entity/Hub?limit=30")
-    assert "of 68 nodes shown" in says(page)
     page.get_by_role("button", name="Choose Spoke 0", exact=True).click()
     page.get_by_role("button", name="Expand", exact=True).click()
     page.get_by_role("button", name="Collapse Spoke 0", exact=True).wait_for()
@@ -299,16 +290,12 @@ def test_it_needs_no_webgl_and_follows_the_theme(opened, graph_address) -> None:
     assert max(shown.evaluate(corner)[:3]) < 60
 
 
-def test_memories_are_drawn_too_where_asked(drawn) -> None:
+def test_memories_are_drawn_too_where_asked_and_hostile_names_are_text(drawn) -> None:
     page = drawn("#/entity/Oddities")
     page.get_by_label("Nodes").select_option("all")
     page.get_by_role("link", name=re.compile("stand in a cupboard")).first.wait_for()
-    assert any("cupboard" in name for name in node_names(page))
-
-
-def test_hostile_names_are_text(drawn) -> None:
-    page = drawn("#/entity/Oddities")
     names = node_names(page)
+    assert any("cupboard" in name for name in names)
     assert SCRIPT in names
     assert any(name.startswith(LONG[:100]) and name.endswith("…") for name in names)
     assert any(RIGHT_TO_LEFT[:4] in name and "U+202E" in name for name in names)

@@ -4,7 +4,6 @@ import json
 import logging
 import socket
 from collections.abc import Iterator
-from pathlib import Path
 
 import pytest
 
@@ -251,12 +250,3 @@ def test_a_request_that_is_no_http(client: PageClient) -> None:
             answer = raw.recv(65536)
         assert answer[:12] in (b"", b"HTTP/1.1 400")
     assert client.ask("GET", "/api/page").status == 200
-
-
-def test_nothing_of_the_memory_is_in_the_files_of_the_page() -> None:
-    from hydramem.view.page_app import ASSETS, STATIC
-
-    here = str(Path(__file__).parent)
-    for name in ("index.html", *ASSETS):
-        if (STATIC / name).is_file():
-            assert here not in (STATIC / name).read_text(encoding="utf-8")

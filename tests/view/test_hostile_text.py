@@ -1,16 +1,9 @@
 """Text of memories is data: scripts do not run, long words break, reading directions stay in their place."""
 
-from collections.abc import Callable
-from typing import TYPE_CHECKING
-
 import hydramem
-from tests.view.conftest import fits
+from tests.view.conftest import Opened, OwnPage, fits
 from tests.view.lively_memory import HOSTILE, LONG_WORD, RIGHT_TO_LEFT
 
-if TYPE_CHECKING:
-    from playwright.sync_api import Page
-
-Opened = Callable[[str, str], "Page"]
 TURNED = "Pay \u202e001\u202c euros\u200b to Ada \U0001f469\u200d\U0001f467."
 """Text with characters that turn the reading direction, one without a width, and a joined emoji."""
 
@@ -19,26 +12,24 @@ def id_of(memory: hydramem.Memory, text: str) -> str:
     return next(row.id for row in memory.memories(limit=100) if row.text.startswith(text[:40]))
 
 
-def test_markup_is_shown_and_not_run(
-    opened: Opened, own_address: str, own_memory: hydramem.Memory, expected_errors: list[str]
-) -> None:
+def test_markup_is_shown_and_not_run(own: OwnPage, expected_errors: list[str]) -> None:
     expected_errors.append("404")  # no entity of the timeline has that name
-    own_memory.remember(
+    own.memory.remember(
         f"{HOSTILE} again", scope='/"><script>window.hit=3</script>', author="<b>Eve</b>", kind="fact"
     )
     for route in (
-        f"#/memory/{id_of(own_memory, HOSTILE)}",
+        f"#/memory/{id_of(own.memory, HOSTILE)}",
         "#/memories",
         "#/search?q=script window hit bold",
         "#/search?q=<img src=x onerror=window.hit=4>",
         "#/timeline?entity=<script>window.hit=5</script>",
         "#/",
     ):
-        page = opened(own_address, route)
+        page = own.open(route)
         page.get_by_role("heading", level=1).wait_for()
         assert page.evaluate("window.hit === undefined"), route
         assert page.locator("main script, main img, main b").count() == 0
-    page = opened(own_address, f"#/memory/{id_of(own_memory, HOSTILE)}")
+    page = own.open(f"#/memory/{id_of(own.memory, HOSTILE)}")
     page.locator("blockquote").get_by_text(HOSTILE).wait_for()
 
 
@@ -58,12 +49,10 @@ def test_text_from_right_to_left_keeps_to_itself(opened: Opened, address: str) -
     assert marks.evaluate("node => getComputedStyle(node).direction") == "ltr"
 
 
-def test_characters_that_cannot_be_seen_are_shown(
-    opened: Opened, own_address: str, own_memory: hydramem.Memory
-) -> None:
-    id = own_memory.remember(TURNED).id
-    stored = own_memory.get(id).text
-    page = opened(own_address, f"#/memory/{id}")
+def test_characters_that_cannot_be_seen_are_shown(own: OwnPage) -> None:
+    id = own.memory.remember(TURNED).id
+    stored = own.memory.get(id).text
+    page = own.open(f"#/memory/{id}")
     shown = page.locator("blockquote").inner_text()
     hidden = [character for character in "\u202e\u202c\u200b" if character in stored]
     assert hidden

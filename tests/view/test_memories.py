@@ -1,27 +1,17 @@
 """The list of memories: filters, many that are selected, and one undo for all of them."""
 
-from collections.abc import Callable
-from typing import TYPE_CHECKING
-
 import hydramem
-from tests.view.conftest import settled
-
-if TYPE_CHECKING:
-    from playwright.sync_api import Page
-
-Opened = Callable[[str, str], "Page"]
+from tests.view.conftest import Opened, OwnPage, Page, settled
 
 
-def texts(page: "Page") -> list[str]:
+def texts(page: Page) -> list[str]:
     return page.get_by_role("list", name="Memories").get_by_role("listitem").all_inner_texts()
 
 
-def test_many_are_forgotten_by_keys_alone_and_one_undo_brings_them_back(
-    opened: Opened, own_address: str, own_memory: hydramem.Memory
-) -> None:
-    page = opened(own_address, "#/memories?scope=/work/checks")
+def test_many_are_forgotten_by_keys_alone_and_one_undo_brings_them_back(own: OwnPage) -> None:
+    page = own.open("#/memories?scope=/work/checks")
     page.get_by_role("list", name="Memories").wait_for()
-    before = {row.id for row in own_memory.memories(scope="/work/checks")}
+    before = {row.id for row in own.memory.memories(scope="/work/checks")}
     page.get_by_role("list", name="Memories").get_by_role("link").first.focus()
     for key in ("x", "j", "x", "j", "j", "x"):
         page.keyboard.press(key)
@@ -30,29 +20,27 @@ def test_many_are_forgotten_by_keys_alone_and_one_undo_brings_them_back(
     page.get_by_role("group", name="Forget 3 memories?").locator("button:focus").wait_for()
     page.keyboard.press("Enter")
     page.get_by_text("Forgot 3 memories.").wait_for()
-    left = {row.id for row in own_memory.memories(scope="/work/checks")}
+    left = {row.id for row in own.memory.memories(scope="/work/checks")}
     assert len(before - left) == 3
     page.get_by_text("None selected").wait_for()
     page.keyboard.press("u")
     page.get_by_text("Undone: Forgot 3 memories.").wait_for()
-    assert {row.id for row in own_memory.memories(scope="/work/checks")} == before
+    assert {row.id for row in own.memory.memories(scope="/work/checks")} == before
 
 
-def test_the_labels_and_scope_of_many_are_corrected_in_one_run(
-    opened: Opened, own_address: str, own_memory: hydramem.Memory
-) -> None:
-    page = opened(own_address, "#/memories?scope=/work/checks")
+def test_the_labels_and_scope_of_many_are_corrected_in_one_run(own: OwnPage) -> None:
+    page = own.open("#/memories?scope=/work/checks")
     page.get_by_role("button", name="Select all shown").click()
     page.get_by_role("button", name="Correct", exact=True).click()
     page.get_by_label("Scope for all").fill("/work/rounds")
     page.get_by_label("Labels for all").fill("rounds")
     page.get_by_role("button", name="Save").click()
     page.get_by_text("Corrected 15 memories.").wait_for()
-    rows = own_memory.memories(scope="/work/rounds")
+    rows = own.memory.memories(scope="/work/rounds")
     assert (len(rows), {row.categories for row in rows}) == (15, {("rounds",)})
     page.get_by_role("status", name="Notices").get_by_role("button", name="Undo").click()
     page.get_by_text("Undone: Corrected 15 memories.").wait_for()
-    assert len(own_memory.memories(scope="/work/checks")) == 15
+    assert len(own.memory.memories(scope="/work/checks")) == 15
 
 
 def test_states_and_kinds_are_filters(opened: Opened, address: str) -> None:
@@ -74,22 +62,20 @@ def test_states_and_kinds_are_filters(opened: Opened, address: str) -> None:
     page.get_by_text("No memory is here").wait_for()
 
 
-def test_a_released_memory_leaves_quarantine(
-    opened: Opened, own_address: str, own_memory: hydramem.Memory
-) -> None:
-    page = opened(own_address, "#/memories?state=quarantined")
+def test_a_released_memory_leaves_quarantine(own: OwnPage) -> None:
+    page = own.open("#/memories?state=quarantined")
     page.get_by_role("checkbox").check()
     page.get_by_role("button", name="Revive").click()
     page.get_by_role("group", name="Revive 1 memory?").get_by_role("button", name="Revive").click()
     page.get_by_text("Revived 1 memory.").wait_for()
-    assert own_memory.memories(states=["quarantined"]) == ()
+    assert own.memory.memories(states=["quarantined"]) == ()
 
 
-def test_the_list_goes_on_over_pages(opened: Opened, own_address: str, own_memory: hydramem.Memory) -> None:
-    own_memory.remember_many(
+def test_the_list_goes_on_over_pages(own: OwnPage) -> None:
+    own.memory.remember_many(
         [hydramem.MemoryInput(text=f"Buoy {number} is painted.", scope="/many") for number in range(60)]
     )
-    page = opened(own_address, "#/memories?scope=/many")
+    page = own.open("#/memories?scope=/many")
     page.get_by_text("1 to 50").wait_for()
     first = texts(page)
     page.get_by_role("link", name="Older").click()
@@ -100,10 +86,8 @@ def test_the_list_goes_on_over_pages(opened: Opened, own_address: str, own_memor
     page.get_by_text("1 to 50").wait_for()
 
 
-def test_a_copy_of_another_project_is_not_changed(
-    opened: Opened, own_address: str, own_memory: hydramem.Memory
-) -> None:
-    page = opened(own_address, "#/memories")
+def test_a_copy_of_another_project_is_not_changed(own: OwnPage) -> None:
+    page = own.open("#/memories")
     page.get_by_label("Project").select_option("elsewhere")
     page.get_by_text("Elsewhere the gate is green.").wait_for()
     page.get_by_role("checkbox").check()
@@ -112,5 +96,5 @@ def test_a_copy_of_another_project_is_not_changed(
     page.get_by_role("group", name="Forget 1 memory?").locator("button:focus").wait_for()
     page.keyboard.press("Enter")
     page.get_by_text("Forgot 1 memory.").wait_for()
-    assert own_memory.memories(project="elsewhere") == ()
-    assert len(own_memory.memories(limit=100)) == 41
+    assert own.memory.memories(project="elsewhere") == ()
+    assert len(own.memory.memories(limit=100)) == 41

@@ -1,17 +1,10 @@
 """One memory in the page: what is known of it, and every change of it with its undo."""
 
-from collections.abc import Callable
-from typing import TYPE_CHECKING
-
 import pytest
 
 import hydramem
-from tests.view.conftest import fits, settled
+from tests.view.conftest import Axe, Locator, Opened, OwnPage, Page, fits, settled
 
-if TYPE_CHECKING:
-    from playwright.sync_api import Locator, Page
-
-Opened = Callable[[str, str], "Page"]
 BEES = "Bo keeps twelve bees behind the mill."
 
 
@@ -21,17 +14,17 @@ def found(memory: hydramem.Memory, text: str, **options: object) -> str:
 
 
 @pytest.fixture
-def shown(opened: Opened, own_address: str, own_memory: hydramem.Memory) -> "Page":
-    page = opened(own_address, f"#/memory/{found(own_memory, BEES)}")
+def shown(own: OwnPage) -> Page:
+    page = own.open(f"#/memory/{found(own.memory, BEES)}")
     page.get_by_role("list", name="History").wait_for()
     return page
 
 
-def notice(page: "Page") -> "Locator":
+def notice(page: Page) -> Locator:
     return page.get_by_role("status", name="Notices")
 
 
-def test_the_tree_of_roles_and_the_versions_with_their_differences(shown: "Page") -> None:
+def test_the_tree_of_roles_and_the_versions_with_their_differences(shown: Page) -> None:
     from playwright.sync_api import expect
 
     versions = shown.get_by_role("list", name="Versions")
@@ -61,9 +54,7 @@ def test_the_tree_of_roles_and_the_versions_with_their_differences(shown: "Page"
     """)
 
 
-def test_a_correction_is_shown_and_taken_back_by_keys_alone(
-    shown: "Page", own_memory: hydramem.Memory
-) -> None:
+def test_a_correction_is_shown_and_taken_back_by_keys_alone(shown: Page, own_memory: hydramem.Memory) -> None:
     shown.keyboard.press("e")
     area = shown.get_by_label("Text")
     assert area.evaluate("area => area === document.activeElement")
@@ -82,7 +73,7 @@ def test_a_correction_is_shown_and_taken_back_by_keys_alone(
 
 
 def test_the_text_before_is_shown_when_history_undoes_a_correction(
-    shown: "Page", own_memory: hydramem.Memory
+    shown: Page, own_memory: hydramem.Memory
 ) -> None:
     shown.get_by_role("list", name="History").get_by_role("button", name="Undo revise").click()
     question = shown.get_by_role("group", name="Undo all that this call changed, here and elsewhere?")
@@ -93,7 +84,7 @@ def test_the_text_before_is_shown_when_history_undoes_a_correction(
     assert own_memory.get(found(own_memory, "Bo keeps bees")).state == "active"
 
 
-def test_an_undo_leaves_the_view_that_is_shown_by_then(shown: "Page", own_memory: hydramem.Memory) -> None:
+def test_an_undo_leaves_the_view_that_is_shown_by_then(shown: Page, own_memory: hydramem.Memory) -> None:
     shown.keyboard.press("e")
     shown.get_by_label("Text").fill("Bo keeps thirteen bees behind the mill.")
     shown.get_by_role("button", name="Save").click()
@@ -106,9 +97,7 @@ def test_an_undo_leaves_the_view_that_is_shown_by_then(shown: "Page", own_memory
     assert shown.url.endswith("#/timeline")
 
 
-def test_a_key_that_is_held_does_not_confirm_what_it_opened(
-    shown: "Page", own_memory: hydramem.Memory
-) -> None:
+def test_a_key_that_is_held_does_not_confirm_what_it_opened(shown: Page, own_memory: hydramem.Memory) -> None:
     shown.get_by_role("button", name="Forget").focus()
     for _ in range(3):
         shown.keyboard.down("Enter")
@@ -117,7 +106,7 @@ def test_a_key_that_is_held_does_not_confirm_what_it_opened(
     assert own_memory.get(found(own_memory, BEES)).state == "active"
 
 
-def test_labels_alone_keep_the_id(shown: "Page", own_memory: hydramem.Memory) -> None:
+def test_labels_alone_keep_the_id(shown: Page, own_memory: hydramem.Memory) -> None:
     shown.get_by_role("button", name="Correct").click()
     shown.get_by_label("Labels").fill("animals, food")
     shown.get_by_label("Scope").fill("/farm")
@@ -128,7 +117,7 @@ def test_labels_alone_keep_the_id(shown: "Page", own_memory: hydramem.Memory) ->
     shown.get_by_role("link", name="/farm").wait_for()
 
 
-def test_forgetting_asks_first_and_is_undone(shown: "Page", own_memory: hydramem.Memory) -> None:
+def test_forgetting_asks_first_and_is_undone(shown: Page, own_memory: hydramem.Memory) -> None:
     id = found(own_memory, BEES)
     shown.keyboard.press("Delete")
     question = shown.get_by_role("group", name="Forget this memory?")
@@ -147,16 +136,16 @@ def test_forgetting_asks_first_and_is_undone(shown: "Page", own_memory: hydramem
     assert own_memory.get(id).state == "active"
 
 
-def test_what_was_forgotten_is_revived(opened: Opened, own_address: str, own_memory: hydramem.Memory) -> None:
-    id = found(own_memory, "The old crane", states=["archived"])
-    page = opened(own_address, f"#/memory/{id}")
+def test_what_was_forgotten_is_revived(own: OwnPage) -> None:
+    id = found(own.memory, "The old crane", states=["archived"])
+    page = own.open(f"#/memory/{id}")
     page.get_by_role("button", name="Revive").click()
     page.get_by_role("button", name="Revive", exact=True).first.click()
     notice(page).get_by_text("Revived.").wait_for()
-    assert own_memory.get(id).state == "active"
+    assert own.memory.get(id).state == "active"
 
 
-def test_a_layer_is_given_with_a_reason(shown: "Page", own_memory: hydramem.Memory) -> None:
+def test_a_layer_is_given_with_a_reason(shown: Page, own_memory: hydramem.Memory) -> None:
     shown.get_by_role("button", name="Change layer").click()
     save = shown.get_by_role("button", name="Save")
     shown.get_by_label("Layer", exact=True).select_option("verified")
@@ -168,7 +157,7 @@ def test_a_layer_is_given_with_a_reason(shown: "Page", own_memory: hydramem.Memo
 
 
 def test_a_refused_change_says_why_and_changes_nothing(
-    shown: "Page", own_memory: hydramem.Memory, expected_errors: list[str]
+    shown: Page, own_memory: hydramem.Memory, expected_errors: list[str]
 ) -> None:
     expected_errors.append("400")
     shown.get_by_role("button", name="Correct").click()
@@ -197,7 +186,7 @@ def test_an_entry_of_a_curated_file_is_not_changed_here(opened: Opened, address:
     assert page.get_by_role("button", name="Forget").count() == 0
 
 
-def test_axe_finds_nothing_with_every_form_open(shown: "Page", axe: Callable[[], list[str]]) -> None:
+def test_axe_finds_nothing_with_every_form_open(shown: Page, axe: Axe) -> None:
     def assert_accessible() -> None:
         for scheme in ("dark", "light"):
             shown.emulate_media(color_scheme=scheme)  # type: ignore[arg-type]

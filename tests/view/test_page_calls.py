@@ -88,18 +88,12 @@ def test_a_change_says_the_run_that_undo_takes(client: PageClient, memory: hydra
     (run,) = memory.changes()
     assert (done["run"], run.actors, run.operations) == (run.run, ("view",), ("remember",))
     assert client.call("forget", ids=["c_none"]).status == 404
+    assert client.call("stats").json["run"] is client.call("review").json["run"] is None, "nothing changed"
+    assert client.call("forget", scope="/", dry_run=True).json["run"] is None
     undone = client.call("undo", id=done["run"]).json
     assert memory.memories() == () and undone["run"] == undone["result"]["run"]
     again = client.call("undo", id=undone["run"]).json
     assert [row.text for row in memory.memories()] == ["Bo keeps bees."] and again["run"]
-
-
-def test_what_changes_nothing_has_no_run(client: PageClient) -> None:
-    assert client.call("stats").json["run"] is None
-    assert client.call("verify").json["run"] is None
-    assert client.call("review").json["run"] is None
-    assert client.call("remember", text="Bo keeps bees.").json["run"] is not None
-    assert client.call("forget", scope="/", dry_run=True).json["run"] is None
 
 
 def test_a_repeated_request_is_done_once(client: PageClient, memory: hydramem.Memory) -> None:
@@ -176,12 +170,6 @@ def test_no_answer_waits_for_an_acknowledgement(client: PageClient) -> None:
         times.append(time.perf_counter() - began)
     connection.close()
     assert min(times) < 0.035
-
-
-def test_another_project(client: PageClient) -> None:
-    client.result("remember", text="Elsewhere.", project="elsewhere")
-    assert client.result("memories") == []
-    assert [row["text"] for row in client.result("memories", project="elsewhere")] == ["Elsewhere."]
 
 
 def test_errors_of_the_library_keep_class_and_words(client: PageClient, memory: hydramem.Memory) -> None:

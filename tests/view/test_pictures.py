@@ -7,19 +7,13 @@ share of the pixels may differ; a view without its style, or an empty one, diffe
 
 import io
 import os
-from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import pytest
 
 import hydramem
-from tests.view.conftest import served, settled
+from tests.view.conftest import Opened, served, settled
 
-if TYPE_CHECKING:
-    from playwright.sync_api import Page
-
-Opened = Callable[[str, str], "Page"]
 PICTURES = Path(__file__).parent.parent.parent / "docs" / "pictures"
 WRITES = os.environ.get("PAGE_PICTURES") == "write"
 MOST_BYTES = 200_000

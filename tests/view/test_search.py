@@ -1,22 +1,14 @@
 """Search as one types: hits that say why, filters, and what is said where nothing bears on the question."""
 
 import re
-from collections.abc import Callable
-from typing import TYPE_CHECKING
 from urllib.parse import unquote
 
 import pytest
 
-import hydramem
-from tests.view.conftest import settled
-
-if TYPE_CHECKING:
-    from playwright.sync_api import Page, Request, Route
-
-Opened = Callable[[str, str], "Page"]
+from tests.view.conftest import Opened, OwnPage, Page, Request, Route, settled
 
 
-def hits(page: "Page") -> list[str]:
+def hits(page: Page) -> list[str]:
     """Return the texts of all hits once they are there, with the weaker ones unfolded."""
     settled(page)
     weaker = page.get_by_text(re.compile("weaker hits?, below the floor"))
@@ -81,11 +73,9 @@ def test_filters_are_kept_in_the_address(opened: Opened, address: str) -> None:
     page.get_by_text("Use other words, or fewer filters.").wait_for()
 
 
-def test_the_past_is_searched_as_of_a_day(
-    opened: Opened, own_address: str, own_memory: hydramem.Memory
-) -> None:
-    own_memory.remember("The lighthouse is red.", valid_from="2020", valid_to="2022")
-    page = opened(own_address, "#/search?q=The lighthouse is red.")
+def test_the_past_is_searched_as_of_a_day(own: OwnPage) -> None:
+    own.memory.remember("The lighthouse is red.", valid_from="2020", valid_to="2022")
+    page = own.open("#/search?q=The lighthouse is red.")
     page.get_by_role("region", name="Hits").wait_for()
     assert not any("lighthouse" in text for text in hits(page))
     page.get_by_text("Filters").click()
@@ -104,10 +94,10 @@ def test_how_it_was_searched_is_shown(opened: Opened, address: str) -> None:
 def test_an_older_request_is_aborted_and_cannot_overtake(opened: Opened, address: str) -> None:
     page = opened(address, "#/search")
 
-    def asks_for_bees(request: "Request") -> bool:
+    def asks_for_bees(request: Request) -> bool:
         return '"query":"bees"' in (request.post_data or "")
 
-    def hold(route: "Route") -> None:
+    def hold(route: Route) -> None:
         if not asks_for_bees(route.request):
             route.continue_()
 
@@ -119,15 +109,6 @@ def test_an_older_request_is_aborted_and_cannot_overtake(opened: Opened, address
         field.fill("the crane lifts")
     page.get_by_text("The crane lifts 60 tons.").first.wait_for()
     assert "crane" in hits(page)[0]
-
-
-def test_looking_around_is_no_use_of_a_memory(
-    opened: Opened, own_address: str, own_memory: hydramem.Memory
-) -> None:
-    before = {row.name for row in own_memory.sessions()}
-    page = opened(own_address, "#/search?q=bees")
-    page.get_by_text("twelve bees").first.wait_for()
-    assert {row.name for row in own_memory.sessions()} == before
 
 
 @pytest.mark.slow

@@ -1,15 +1,8 @@
 """Sessions show what was recalled and why; the timeline shows what happened, in order."""
 
 import re
-from collections.abc import Callable
-from typing import TYPE_CHECKING
 
-from tests.view.conftest import settled
-
-if TYPE_CHECKING:
-    from playwright.sync_api import Page, Route
-
-Opened = Callable[[str, str], "Page"]
+from tests.view.conftest import Opened, Route, settled
 
 
 def test_a_session_shows_its_questions_with_their_hits(opened: Opened, address: str) -> None:

@@ -1,19 +1,12 @@
 """The frame of the page: navigation, keys, themes, what it says without a token or a server, and its size."""
 
 import gzip
-import threading
-from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import hydramem
 from hydramem.view.page_server import PageServer
-from tests.view.conftest import fits, go, opened_memory, served, settled
+from tests.view.conftest import Axe, Opened, OwnPage, Page, fits, go, opened_memory, running, served, settled
 
-if TYPE_CHECKING:
-    from playwright.sync_api import Page
-
-Opened = Callable[[str, str], "Page"]
 STATIC = Path(hydramem.__file__).parent / "view" / "static"
 ROUTES = ("#/", "#/search?q=Who leads Ferrywatch?", "#/memories", "#/timeline", "#/sessions", "#/nowhere")
 MOST_BYTES = 120_000
@@ -65,7 +58,7 @@ def test_the_help_lists_the_keys_and_gives_the_focus_back(opened: Opened, addres
     assert page.evaluate("document.activeElement.textContent") == "Overview"
 
 
-def test_the_first_stop_skips_to_the_content(page: "Page", address: str) -> None:
+def test_the_first_stop_skips_to_the_content(page: Page, address: str) -> None:
     page.goto(address)
     page.get_by_role("heading", name="What is here").wait_for()
     page.keyboard.press("Tab")
@@ -92,7 +85,7 @@ def test_the_theme_follows_the_system_until_one_is_chosen(opened: Opened, addres
 
 
 def test_axe_finds_nothing_in_any_view_and_none_is_scrolled_sideways_at_320_pixels(
-    opened: Opened, address: str, axe: Callable[[], list[str]]
+    opened: Opened, address: str, axe: Axe
 ) -> None:
     page = opened(address, "#/")
     for scheme in ("light", "dark"):
@@ -105,19 +98,19 @@ def test_axe_finds_nothing_in_any_view_and_none_is_scrolled_sideways_at_320_pixe
         assert fits(go(page, route)), route
 
 
-def test_a_tab_without_a_token_says_how_to_get_one(page: "Page", address: str) -> None:
+def test_a_tab_without_a_token_says_how_to_get_one(page: Page, address: str) -> None:
     page.goto(address.split("#")[0])
     page.get_by_text("Run hydramem view").wait_for()
 
 
-def test_a_wrong_token_is_told(page: "Page", address: str, expected_errors: list[str]) -> None:
+def test_a_wrong_token_is_told(page: Page, address: str, expected_errors: list[str]) -> None:
     expected_errors.append("401")
     page.goto(f"{address.split('#')[0]}#token=wrong")
     page.get_by_role("alert").get_by_text("does not know the token").wait_for()
 
 
 def test_a_server_that_has_gone_is_told_and_another_try_shows_the_view(
-    page: "Page", own_memory: hydramem.Memory, expected_errors: list[str]
+    page: Page, own_memory: hydramem.Memory, expected_errors: list[str]
 ) -> None:
     expected_errors.append("ERR_CONNECTION_REFUSED")
     first = PageServer(own_memory, project="default")
@@ -135,23 +128,6 @@ def test_a_server_that_has_gone_is_told_and_another_try_shows_the_view(
         page.get_by_role("button", name="Try again").click()
         page.get_by_role("list", name="Memories").wait_for()
         assert page.get_by_role("alert").count() == 0
-
-
-class running:  # noqa: N801  # reads as a statement
-    """Run a server for a block."""
-
-    def __init__(self, server: PageServer) -> None:
-        self._server, ready = server, threading.Event()
-        self._thread = threading.Thread(target=server.serve, args=(lambda address: ready.set(),))
-        self._thread.start()
-        assert ready.wait(20)
-
-    def __enter__(self) -> None:
-        return None
-
-    def __exit__(self, *error: object) -> None:
-        self._server.stop()
-        self._thread.join(20)
 
 
 def test_an_empty_store_says_how_to_begin(opened: Opened, tmp_path: Path) -> None:
@@ -175,20 +151,18 @@ def test_the_project_can_be_changed(opened: Opened, address: str) -> None:
     assert page.get_by_role("list", name="Memories").get_by_role("listitem").count() == 1
 
 
-def test_the_overview_asks_before_it_undoes_a_call(
-    opened: Opened, own_address: str, own_memory: hydramem.Memory
-) -> None:
-    own_memory.remember("The lamp at pier 9 is green.")
-    own_memory.drain()
-    last = own_memory.changes(limit=1)[0]
-    page = opened(own_address, "#/")
+def test_the_overview_asks_before_it_undoes_a_call(own: OwnPage) -> None:
+    own.memory.remember("The lamp at pier 9 is green.")
+    own.memory.drain()
+    last = own.memory.changes(limit=1)[0]
+    page = own.open("#/")
     page.get_by_role("list", name="Changes").get_by_role("button", name="Undo").first.click()
     question = page.get_by_role("group", name=f"Undo {last.changes} change")
     question.wait_for()
     assert fits(page)
     row = page.get_by_role("list", name="Changes").locator("li .row").first.bounding_box()
     assert row is not None and row["width"] > 200
-    assert not own_memory.changes(run=last.run)[0].undone
+    assert not own.memory.changes(run=last.run)[0].undone
     question.get_by_role("button", name="Undo it").click()
     page.get_by_role("status", name="Notices").get_by_text("Undone").wait_for()
-    assert own_memory.changes(run=last.run)[0].undone
+    assert own.memory.changes(run=last.run)[0].undone

@@ -1,22 +1,15 @@
 """Statistics in the page: counts, health, and plots of telemetry with their tables."""
 
-from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import hydramem
 from hydramem.core.settings.config_loading import load_config
-from tests.view.conftest import SETTINGS, served
-
-if TYPE_CHECKING:
-    from playwright.sync_api import Page
-
-Opened = Callable[[str, str], "Page"]
+from tests.view.conftest import SETTINGS, Opened, OwnPage, served
 
 
-def test_counts_and_health(opened: Opened, own_address: str, own_memory: hydramem.Memory) -> None:
-    page = opened(own_address, "#/stats")
-    mine = next(row for row in own_memory.projects() if row.name == "default")
+def test_counts_and_health(own: OwnPage) -> None:
+    page = own.open("#/stats")
+    mine = next(row for row in own.memory.projects() if row.name == "default")
     row = page.get_by_role("row", name="default")
     assert str(mine.memories) in row.inner_text()
     assert " 0.0 MB" not in page.locator("#main").inner_text()
@@ -24,12 +17,10 @@ def test_counts_and_health(opened: Opened, own_address: str, own_memory: hydrame
     page.get_by_text("The store is healthy.").wait_for(timeout=60_000)
 
 
-def test_plots_have_the_numbers_of_telemetry_as_tables_and_are_deleted_on_demand(
-    opened: Opened, own_address: str, own_memory: hydramem.Memory
-) -> None:
-    report = own_memory.stats(days=7).telemetry
+def test_plots_have_the_numbers_of_telemetry_as_tables_and_are_deleted_on_demand(own: OwnPage) -> None:
+    report = own.memory.stats(days=7).telemetry
     assert report is not None and report.memories
-    page = opened(own_address, "#/stats")
+    page = own.open("#/stats")
     page.locator(".plot canvas").first.wait_for()
     page.get_by_text("Memories stored by kind as a table").click()
     table = page.get_by_role("region", name="Memories stored by kind, table")
@@ -43,7 +34,7 @@ def test_plots_have_the_numbers_of_telemetry_as_tables_and_are_deleted_on_demand
     page.get_by_role("button", name="Delete the telemetry").click()
     page.get_by_role("button", name="Delete", exact=True).click()
     page.get_by_text("What was counted is deleted.").wait_for()
-    left = own_memory.stats(days=7).telemetry
+    left = own.memory.stats(days=7).telemetry
     assert left is not None and left.memories == ()
 
 

@@ -1,16 +1,7 @@
 """The views that tend a memory: no violation of WCAG in either theme, no sideways scrolling at 320 px."""
 
-from collections.abc import Callable
-from typing import TYPE_CHECKING
-
-import hydramem
-from tests.view.conftest import fits, go
+from tests.view.conftest import Axe, Opened, OwnPage, Page, fits, go
 from tests.view.lively_memory import HOSTILE, LONG_NAME, LONG_WORD, RIGHT_TO_LEFT
-
-if TYPE_CHECKING:
-    from playwright.sync_api import Page
-
-Opened = Callable[[str, str], "Page"]
 
 VIEWS = {
     "conflicts": ".conflict",
@@ -22,7 +13,7 @@ VIEWS = {
 """What each view shows once it is loaded."""
 
 
-def test_in_both_themes_and_at_320_pixels(opened: Opened, address: str, axe: Callable[[], list[str]]) -> None:
+def test_in_both_themes_and_at_320_pixels(opened: Opened, address: str, axe: Axe) -> None:
     page = opened(address, "#/")
     for scheme in ("light", "dark"):
         page.emulate_media(color_scheme=scheme)
@@ -35,14 +26,12 @@ def test_in_both_themes_and_at_320_pixels(opened: Opened, address: str, axe: Cal
     assert page.evaluate("window.hit") is None
 
 
-def test_hostile_names_and_texts_are_shown_as_they_are_at_320_pixels(
-    opened: Opened, own_address: str, own_memory: hydramem.Memory, axe: Callable[[], list[str]]
-) -> None:
-    own_memory.relate(LONG_NAME, "led_by", HOSTILE, valid_from="2024")
-    own_memory.relate(LONG_NAME, "led_by", RIGHT_TO_LEFT, valid_from="2024")
-    own_memory.remember(f"{HOSTILE} {LONG_WORD}", expires_at="2020-01-01")
-    own_memory.curate("memory", entries=[HOSTILE, RIGHT_TO_LEFT])
-    page = opened(own_address, "#/conflicts")
+def test_hostile_names_and_texts_are_shown_as_they_are_at_320_pixels(own: OwnPage, axe: Axe) -> None:
+    own.memory.relate(LONG_NAME, "led_by", HOSTILE, valid_from="2024")
+    own.memory.relate(LONG_NAME, "led_by", RIGHT_TO_LEFT, valid_from="2024")
+    own.memory.remember(f"{HOSTILE} {LONG_WORD}", expires_at="2020-01-01")
+    own.memory.curate("memory", entries=[HOSTILE, RIGHT_TO_LEFT])
+    page = own.open("#/conflicts")
     assert fits(page)
     one = page.locator(".conflict").filter(has_text=HOSTILE)
     one.wait_for()
@@ -62,7 +51,7 @@ def test_hostile_names_and_texts_are_shown_as_they_are_at_320_pixels(
     assert page.evaluate("window.hit") is None
 
 
-def _shows(page: "Page", view: str, what: str) -> None:
+def _shows(page: Page, view: str, what: str) -> None:
     """Open a view and check that it does not scroll sideways."""
     go(page, f"#/{view}")
     page.locator(what).first.wait_for()
