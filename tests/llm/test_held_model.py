@@ -39,16 +39,9 @@ def test_a_model_is_loaded_once_and_again_after_it_was_given_back() -> None:
     held.give_back()
     assert not held.loaded
     assert held.get() == 2
-
-
-def test_a_model_that_another_thread_uses_too_stays() -> None:
-    held = HeldModel(_Loader())
-    held.get()
     _in_thread(held.get)
     held.give_back()
-    assert held.loaded
-    _in_thread(held.give_back)
-    assert held.loaded
+    assert held.loaded, "another thread uses it too"
 
 
 def test_little_use_is_loaded_for_the_call_alone_where_the_thread_spares_memory() -> None:
@@ -61,25 +54,13 @@ def test_little_use_is_loaded_for_the_call_alone_where_the_thread_spares_memory(
         assert held.loaded and (full.loads, light.loads) == (1, 1)
         held.get(little=True)
         assert light.loads == 1
-
-
-def test_a_model_that_is_needed_again_and_again_is_kept() -> None:
-    full, light = _Loader(), _Loader()
-    held = HeldModel(full, light)
-    with sparing_models():
+        again = HeldModel(full, light)
+        _in_thread(lambda: again.get(little=True))
+        assert (full.loads, light.loads) == (2, 1), "other threads spare nothing"
+        often = HeldModel(full, light)
         for _ in range(20):
-            held.get(little=True)
-    assert full.loads == 1 and light.loads < 20 and held.loaded
-
-
-def test_other_threads_and_times_spare_nothing() -> None:
-    full, light = _Loader(), _Loader()
-    held = HeldModel(full, light)
-    with sparing_models():
-        _in_thread(lambda: held.get(little=True))
-    assert (full.loads, light.loads) == (1, 0)
-    held.give_back()
-    assert held.loaded
+            often.get(little=True)
+        assert often.loaded and light.loads < 21, "what is needed again and again is kept"
 
 
 @pytest.mark.costly  # it loads the model twice

@@ -1,6 +1,5 @@
 import subprocess
 import sys
-import threading
 from pathlib import Path
 
 import numpy as np
@@ -8,13 +7,12 @@ import pytest
 
 from hydramem.core.config import EmbeddingConfig
 from hydramem.core.errors import ConfigError, ModelError, ModelUnavailableError
-from hydramem.llm.catalogue import BGE_SMALL, MINILM, NOMIC, check_file, locate
+from hydramem.llm.catalogue import BGE_SMALL, MINILM, NOMIC, locate
 from hydramem.llm.fetching.fetch_model import get_model
 from hydramem.llm.local_embedder import (
     LocalEmbedder,
     VectorSpace,
     known_space,
-    listed_space,
     open_known,
     open_listed,
     prefixes,
@@ -37,14 +35,6 @@ def carried() -> LocalEmbedder:
     return embedder
 
 
-def test_rows_are_unit_length_float32_in_the_order_given(carried: LocalEmbedder):
-    vectors = carried.embed_documents(TEXTS)
-    assert vectors.shape == (len(TEXTS), 384)
-    assert vectors.dtype == np.float32
-    assert np.allclose(np.linalg.norm(vectors, axis=1), 1, atol=1e-5)
-    assert np.argmax(vectors @ carried.embed_documents([TEXTS[3]])[0]) == 3
-
-
 def test_a_paraphrase_is_closer_than_another_subject(carried: LocalEmbedder):
     query = carried.embed_query("Which database does billing use?")
     assert query.shape == (384,)
@@ -54,6 +44,7 @@ def test_a_paraphrase_is_closer_than_another_subject(carried: LocalEmbedder):
 
 def test_a_text_has_one_vector_alone_and_in_any_batch(carried: LocalEmbedder):
     alone = np.stack([carried.embed_documents([text])[0] for text in TEXTS])
+    assert alone.dtype == np.float32 and np.allclose(np.linalg.norm(alone, axis=1), 1, atol=1e-5)
     assert np.abs(carried.embed_documents(TEXTS) - alone).max() < 1e-4
     assert np.abs(carried.embed_documents(TEXTS[::-1])[::-1] - alone).max() < 1e-4
 
@@ -70,19 +61,6 @@ def test_what_lies_beyond_max_tokens_is_not_read():
     head = "one two three four five six seven eight nine ten eleven twelve thirteen fourteen "
     first, second = short.embed_documents([f"{head}apples", f"{head}submarines"])
     assert np.array_equal(first, second)
-
-
-def test_threads_that_ask_at_once_share_one_model():
-    opened = []
-    embedder = LocalEmbedder(
-        known_space(MINILM), lambda: opened.append(1) or Constant(), settings=EmbeddingConfig()
-    )
-    threads = [threading.Thread(target=embedder.embed_query, args=("q",)) for _ in range(8)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    assert opened == [1]
 
 
 def test_only_a_first_query_is_embedded_by_a_model_that_is_loaded_for_it_alone():
@@ -107,12 +85,6 @@ def test_only_a_first_query_is_embedded_by_a_model_that_is_loaded_for_it_alone()
         assert opened == (["once", "kept"] if first == "query" else ["kept"])
 
 
-def test_the_first_query_has_the_vector_of_later_ones():
-    embedder = open_known(MINILM, settings=EmbeddingConfig(threads=2))
-    first, later = embedder.embed_query("who leads billing?"), embedder.embed_query("who leads billing?")
-    assert first == pytest.approx(later, abs=1e-5)
-
-
 class Constant:
     """Stands where a loaded model does, and gives one vector for every text."""
 
@@ -135,13 +107,20 @@ def test_name_and_dimension_are_known_without_loading():
     subprocess.run([sys.executable, "-c", program], check=True)
 
 
-def test_a_model_that_is_not_here_says_how_to_get_it(tmp_path):
+def test_a_model_that_is_not_here_says_how_to_get_it_and_a_damaged_file_is_named(tmp_path):
     with pytest.raises(ModelUnavailableError, match="`hydramem models get bge-small`"):
         open_known(BGE_SMALL, settings=EmbeddingConfig(), models=tmp_path)
     listed = open_listed("BAAI/bge-base-en-v1.5", settings=EmbeddingConfig(), models=tmp_path)
     assert listed.fingerprint == "BAAI/bge-base-en-v1.5/768"
     with pytest.raises(ModelUnavailableError, match=r"`hydramem models get BAAI/bge-base-en-v1\.5`"):
         listed.embed_query("q")
+    folder = tmp_path / BGE_SMALL.space
+    folder.mkdir()
+    for file in BGE_SMALL.files:
+        with (folder / file.name).open("wb") as stream:
+            stream.truncate(file.size)
+    with pytest.raises(ModelError, match=r"model_quantized\.onnx: expected SHA-256 6c9c6101"):
+        open_known(BGE_SMALL, settings=EmbeddingConfig(), models=tmp_path).embed_query("q")
 
 
 @pytest.mark.costly  # it loads three models
@@ -165,51 +144,23 @@ def test_a_listed_model_from_a_folder_embeds_and_another_kind_is_refused(tmp_pat
     assert [path.name for path in (models / "fastembed").iterdir()] == [Path(view.where).name]
 
 
-def test_a_damaged_file_is_named_and_not_loaded(tmp_path):
-    folder = tmp_path / BGE_SMALL.space
-    folder.mkdir()
-    for file in BGE_SMALL.files:
-        with (folder / file.name).open("wb") as stream:
-            stream.truncate(file.size)
-    with pytest.raises(ModelError, match=r"model_quantized\.onnx: expected SHA-256 6c9c6101"):
-        open_known(BGE_SMALL, settings=EmbeddingConfig(), models=tmp_path).embed_query("q")
-
-
-def test_the_carried_files_are_those_of_the_catalogue():
-    place = locate(MINILM)
-    check_file(place.weights, MINILM.weights, advice="")
-    check_file(place.tokenizer, MINILM.tokenizer, advice="")
-
-
-def test_only_matryoshka_models_can_be_cut():
+def test_only_matryoshka_models_can_be_cut_and_families_have_their_prefixes():
     assert known_space(NOMIC).fingerprint == "nomic-embed-text-v1.5/512"
     assert known_space(NOMIC, 256).dimension == 256
     for model, dimension in ((NOMIC, 769), (MINILM, 100), (NOMIC, -1)):
         with pytest.raises(ConfigError, match=r"embedding\.dimension"):
             known_space(model, dimension)
-    with pytest.raises(ConfigError, match=r"embedding\.dimension"):
-        listed_space("BAAI/bge-base-en-v1.5", 100)
+    assert prefixes("intfloat/multilingual-e5-large") == ("query: ", "passage: ")
+    assert prefixes(MINILM.space) == ("", "")
 
 
-def test_a_cut_vector_is_normalised_as_the_whole_was():
+def test_a_vector_is_cut_and_normalised_and_one_without_direction_is_an_error():
     space = VectorSpace(name="m", dimension=2, full_dimension=4)
     embedder = LocalEmbedder(space, lambda: Constant(5.0, 1.0, 1.0, 1.0), settings=EmbeddingConfig())
     assert np.allclose(embedder.embed_query("x"), np.array([3.0, -1.0]) / np.sqrt(10))
-
-
-def test_a_vector_without_direction_is_an_error():
     for vector in ((0.0,) * 384, (float("nan"),) * 384):
         embedder = LocalEmbedder(
             known_space(MINILM), lambda vector=vector: Constant(*vector), settings=EmbeddingConfig()
         )
         with pytest.raises(ModelError, match="without a direction"):
             embedder.embed_query("q")
-
-
-def test_families_have_the_prefixes_they_were_trained_with():
-    assert prefixes("intfloat/multilingual-e5-large") == ("query: ", "passage: ")
-    assert prefixes("BAAI/bge-base-en-v1.5")[0].startswith("Represent")
-    assert prefixes("BAAI/bge-small-zh-v1.5") == ("", "")
-    assert prefixes(MINILM.space) == ("", "")
-    assert prefixes(NOMIC.space) == ("search_query: ", "search_document: ")
-    assert prefixes(BGE_SMALL.space) == prefixes("BAAI/bge-base-en-v1.5")

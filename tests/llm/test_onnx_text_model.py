@@ -12,10 +12,10 @@ TEXTS = ["The billing service keeps its rows in MySQL.", "x", "", "naïve café,
 
 
 @cache
-def opened(pooling: Pooling = "mean", max_tokens: int = 512) -> OnnxTextModel:
+def opened(pooling: Pooling = "mean") -> OnnxTextModel:
     place = locate(MINILM)
     assert place is not None
-    return open_text_model(place.weights, place.tokenizer, pooling=pooling, max_tokens=max_tokens, threads=1)
+    return open_text_model(place.weights, place.tokenizer, pooling=pooling, max_tokens=512, threads=1)
 
 
 @pytest.mark.parametrize("pooling", ["cls", "mean"])
@@ -35,13 +35,6 @@ def test_a_vector_is_pooled_from_those_of_the_tokens(pooling: Pooling) -> None:
         assert vector == pytest.approx(expected, abs=1e-5)
 
 
-def test_padding_changes_nothing_but_rounding() -> None:
-    model = opened()
-    alone, batch = (np.array(list(model.embed(TEXTS, batch_size=size))) for size in (1, 4))
-    cosines = (alone * batch).sum(axis=1) / np.linalg.norm(alone, axis=1) / np.linalg.norm(batch, axis=1)
-    assert cosines.min() > 0.999
-
-
 def test_long_texts_are_read_few_at_once_and_none_is_left_out() -> None:
     def parts(lengths: list[int], most: int = 100) -> list[list[int]]:
         return [lengths[part] for part in parts_within(lengths, most)]
@@ -52,9 +45,3 @@ def test_long_texts_are_read_few_at_once_and_none_is_left_out() -> None:
     assert parts([]) == []
     long = ["word " * 60, *TEXTS] * 3
     assert len(list(opened().embed(long, batch_size=len(long)))) == len(long)
-
-
-def test_tokens_beyond_the_limit_are_not_read() -> None:
-    head = "one two three four five six seven eight nine ten "
-    first, second = opened(max_tokens=8).embed([f"{head}apples", f"{head}submarines"], batch_size=2)
-    assert np.array_equal(first, second)

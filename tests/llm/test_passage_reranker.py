@@ -35,7 +35,6 @@ def best(reranker: PassageReranker, query: str, *texts: str) -> str:
     ("query", "place"),
     [
         ("how much did we have to put down for the apartment?", 0),
-        ("Who gave back what opens the door?", 1),
         ("What about the heating was to be repaired?", 2),
     ],
 )

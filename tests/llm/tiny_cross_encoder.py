@@ -15,22 +15,7 @@ from tokenizers.normalizers import Lowercase
 from tokenizers.pre_tokenizers import Whitespace
 from tokenizers.processors import TemplateProcessing
 
-WORDS = [
-    "the",
-    "crane",
-    "of",
-    "harbour",
-    "is",
-    "blue",
-    "mended",
-    "by",
-    "marta",
-    "mends",
-    "who",
-    "boat",
-    "cat",
-    *("it", "rained", "all", "day", ".", "?"),
-]
+TEXT = "the crane of harbour is blue mended by marta mends who boat cat it rained all day . ?"
 _FLOAT, _INT64 = 1, 7
 
 
@@ -38,7 +23,9 @@ def write_cross_encoder(folder: Path) -> Path:
     """Write the files of a cross-encoder, laid out as those of public ones; return the folder."""
     (folder / "onnx").mkdir(parents=True)
     (folder / "onnx" / "model.onnx").write_bytes(model())
-    vocabulary = {word: number for number, word in enumerate(["[PAD]", "[UNK]", "[CLS]", "[SEP]", *WORDS])}
+    vocabulary = {
+        word: number for number, word in enumerate(["[PAD]", "[UNK]", "[CLS]", "[SEP]", *TEXT.split()])
+    }
     tokenizer = Tokenizer(WordLevel(vocabulary, unk_token="[UNK]"))
     tokenizer.normalizer = Lowercase()
     tokenizer.pre_tokenizer = Whitespace()

@@ -201,6 +201,12 @@ def test_a_write_while_it_is_loaded_anew_is_in_both() -> None:
     assert after.node(MYSQL.id) is not None and after.node(BILLING.id) is None
 
 
+def test_an_edge_whose_end_was_removed_during_the_load_is_left_out() -> None:
+    _, edges = tables(ADA, BILLING, relation(ADA, "leads", BILLING))
+    nodes, _ = tables(ADA)
+    assert len(load(P, nodes, edges).edges.source) == 0
+
+
 def test_other_projects_rows_are_not_taken_in() -> None:
     snapshots = Snapshots(Shelf(ADA))
     assert snapshots.of(P).size == 1
