@@ -320,12 +320,3 @@ def test_a_session_confirms_a_document_and_a_repetition_does_not(connect: Connec
     (tmp_path / "one.md").write_text(f"{LEADS}\n")
     memory.ingest([str(tmp_path / "one.md")])
     assert only(memory).layer == "verified"
-
-
-def test_what_was_asserted_with_one_sentence_is_not_verified(connect: Connect):
-    memory = connect(**TRUSTING)
-    note = memory.remember(LEADS).id
-    memory.relate("Ada Lovelace", "leads", "Billing", evidence=[note])
-    assert only(memory).layer == "working"
-    (told,) = memory.verify("Ada Lovelace").relations
-    assert (told.decision, told.layer) == ("accepted", "working")

@@ -101,22 +101,13 @@ def test_a_plan_writes_nothing_but_the_plan(tmp_path: Path) -> None:
 
 def test_what_people_said_reaches_the_scorer(memory: Memory) -> None:
     fill(memory)
-    right = triples(100)
-    confirmed = tuple(
-        claim(*one, verdict="accepted", verifier="person:ada", verified_at=LONG_AGO, layer="verified")
-        for one in right[:10]
-    )
-    rejected = tuple(
-        claim(
-            *(f"city {one % 5}", "works_for", f"person {one}"),
-            verdict="rejected",
-            verifier="person:ada",
-            verified_at=LONG_AGO,
-            state="archived",
-        )
-        for one in range(10)
-    )
-    put(memory, relations=(*confirmed, *rejected[:9]))
+    told = {"verifier": "person:ada", "verified_at": LONG_AGO}
+    confirmed = tuple(claim(*one, verdict="accepted", layer="verified", **told) for one in triples(100)[:10])
+    wrong = [(f"city {one % 5}", "works_for", f"person {one}") for one in range(10)]
+    rejected = tuple(claim(*one, verdict="rejected", state="archived", **told) for one in wrong)
+    by_model = {"verdict": "accepted", "verifier": "vog:model"}  # that is no label
+    decided = (claim(*one, **by_model) for one in triples(100)[10:40])
+    put(memory, relations=(*confirmed, *rejected[:9], *decided))
     assert "judged" not in "".join(night(memory, "prune", plan=True).phases[0].notes)
     put(memory, relations=rejected)
     notes = night(memory, "prune", plan=True).phases[0].notes

@@ -1,7 +1,5 @@
 """Labels for the edge scorers: what people said, as it stands now, and nothing that was decided otherwise."""
 
-from dataclasses import replace
-
 from hydramem import Memory
 from hydramem.core.results.garden_results import Answer
 from hydramem.garden.edges.labelled_relations import LEAST, Labels, labels
@@ -30,17 +28,3 @@ def test_answers_of_a_review_are_labels_until_they_are_undone(memory: Memory) ->
     assert told == {(row.subject, place < 8) for place, row in enumerate(open_ones)}
     memory.undo(memory.history(open_ones[29].id).entries[-1].run)
     assert len(found(memory)) < 30
-
-
-def test_what_verification_or_a_model_decided_is_no_label(memory: Memory) -> None:
-    rows = [
-        claim(one, "knows", other, verdict="accepted", verifier=verifier, layer="verified")
-        for (one, other), verifier in zip(PAIRS, ["srmkg:v1", "vog:model"] * 15, strict=True)
-    ]
-    rejected = [replace(row, verdict="rejected", state="archived") for row in rows[:15]]
-    put(
-        memory,
-        entities=tuple(thing(f"thing {one}") for one in range(31)),
-        relations=(*rejected, *rows[15:]),
-    )
-    assert len(found(memory)) == 0

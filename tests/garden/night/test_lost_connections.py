@@ -1,13 +1,9 @@
 """A night on PostgreSQL that loses its connection: it is alone or it ends, and the next one finishes it."""
 
-import os
 import shutil
 import signal
-import subprocess
-import sys
 import tempfile
 import threading
-import time
 import warnings
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, closing, contextmanager
@@ -27,8 +23,7 @@ from hydramem.storage.postgres.connection import Database
 from hydramem.storage.postgres.graph.graph import PostgresGraph, open_postgres_graph
 from hydramem.storage.postgres.project_locks import night_lock
 from hydramem.storage.schema import CHUNK
-from tests import ROOT
-from tests.garden.memories import GIVEN, night, opened, put, rows
+from tests.garden.memories import night, opened, put, rows
 from tests.storage.postgres.server_pair import PostgresServer, free_ports
 from tests.storage.postgres_server import own_schema, server_address
 from tests.storage.rows import at, chunk, entity
@@ -200,27 +195,6 @@ def test_a_night_whose_write_is_lost_is_finished_by_the_next(tmp_path: Path, sch
         assert 0 < archived(memory) <= report.phases[0].applied < EXPIRED
         assert holders(schema) == []
         check_finished(memory, report.run)
-
-
-@pytest.mark.slow
-@pytest.mark.alone
-@pytest.mark.timeout(120)
-def test_a_killed_gardener_keeps_nobody_out(tmp_path: Path, schema: str) -> None:
-    with filled(tmp_path, schema):
-        pass
-    named = GIVEN | {"STORAGE_GRAPH": "postgres", "STORAGE_DATABASE_SCHEMA": schema}
-    command = [sys.executable, "-m", "tests.garden.night.night_child", str(tmp_path), "0.3"]
-    given = {f"HYDRAMEM_{key}": value for key, value in named.items()}
-    child = subprocess.run(command, env=os.environ | given, cwd=ROOT, check=False)
-    assert child.returncode == -signal.SIGKILL
-    deadline = time.monotonic() + 10
-    while holders(schema):
-        assert time.monotonic() < deadline, "the dead process has the lock"
-        time.sleep(0.05)
-    with opened(tmp_path, STORAGE_GRAPH="postgres", STORAGE_DATABASE_SCHEMA=schema) as memory:
-        assert 0 < archived(memory) < EXPIRED
-        (left,) = memory.garden(status=True)
-        check_finished(memory, left.run)
 
 
 @pytest.fixture

@@ -60,21 +60,6 @@ def test_a_night_says_in_ten_lines_what_it_did_and_each_command_undoes_its_examp
     assert {"The badge of the visitor.", "The deploy happens on Friday at noon!"} <= texts
 
 
-def test_a_merged_name_comes_back_by_its_command(memory: Memory) -> None:
-    for name in ("Kubernetes", "kubernetes cluster"):
-        memory.entity(name, type="service")
-    memory.merge("Kubernetes", ["kubernetes cluster"])
-    memory.split("kubernetes cluster")
-    for name in ("O'Hara Systems", "O'Hara systems."):
-        memory.entity(name, type="company")
-    joined = by_kind(night(memory, "merge")).get("joined")
-    assert joined is not None and joined.command is not None
-    program, operation, name, *more = shlex.split(joined.command)
-    assert (program, operation, more) == ("hydramem", "split", [])
-    memory.split(name)
-    assert name in {row.name for row in memory.entities(limit=10)}
-
-
 def test_private_memories_are_no_examples(memory: Memory) -> None:
     memory.remember("The secret surprise party.", expires_at="2020-01-01", private=True)
     report = night(memory)

@@ -15,7 +15,6 @@ from hydramem import Memory
 from hydramem.core.results.garden_results import Gardened
 from hydramem.core.row_types import Phase
 from hydramem.core.time import now
-from tests.engines import DISK_ENGINE
 from tests.garden.memories import night, opened, put, rows
 
 ENOUGH = 6
@@ -125,25 +124,6 @@ def test_whatever_a_memory_holds_nights_come_to_rest(story: list[Act]) -> None:
     ):
         for act in story:
             act(memory)
-        rests(memory)
-
-
-@pytest.mark.slow
-def test_nights_on_a_store_come_to_rest(tmp_path: Path) -> None:
-    with opened(tmp_path, STORAGE_GRAPH=DISK_ENGINE, MEMORY_COGNITIVE="true") as memory:
-        for act in (
-            remembers("Nobody asked for this note.", days=0, scope="/", kind="fact"),
-            ages,
-            ingests([f"{one} works for {other}." for one in PEOPLE for other in PLACES]),
-            remembers("Ada Lovelace works for Globex.", days=9, scope="/", kind="fact"),
-            remembers("Ada Lovelace joined Acme Corp.", days=3, scope="/", kind="fact"),
-            remembers("Bob Stone left Globex.", days=300, scope="/work", kind="event"),
-            relates("Carol King", "leads", "Globex"),
-            recalls(4, "Who works for Globex?"),
-            expires("Dan O'Neil lives in Berlin."),
-        ):
-            act(memory)
-        assert proposed(tended(memory))
         rests(memory)
 
 

@@ -36,32 +36,17 @@ def graph() -> InMemoryGraph:
 
 def quieter(row: Chunk) -> Proposal:
     """Propose that a memory counts less."""
-    return Proposal(
-        project="p",
-        phase="reuse",
-        action="change",
-        target=row.id,
-        text=f"{row.text} counts less",
-        reason="Nobody asked for it.",
-        score=0.5,
-        write=Write(changes=(), chunks=(replace(row, importance=0.1),)),
-        expects=precondition_hash(row),
-    )
+    write = Write(changes=(), chunks=(replace(row, importance=0.1),))
+    told = {"text": f"{row.text} counts less", "reason": "Nobody asked for it.", "score": 0.5}
+    given = {"project": "p", "phase": "reuse", "action": "change", "target": row.id}
+    return Proposal(**given, **told, write=write, expects=precondition_hash(row))
 
 
-def archive(score: float = 0.9) -> Proposal:
-    gone = replace(LEADS, state="archived")
-    return Proposal(
-        project="p",
-        phase="prune",
-        action="archive",
-        target=LEADS.id,
-        text="Ada leads Bob",
-        reason="Nothing supports it.",
-        score=score,
-        write=Write(changes=(), relations=(gone,)),
-        expects=precondition_hash(LEADS, ADA),
-    )
+def archive() -> Proposal:
+    write = Write(changes=(), relations=(replace(LEADS, state="archived"),))
+    told = {"text": "Ada leads Bob", "reason": "Nothing supports it.", "score": 0.9}
+    given = {"project": "p", "phase": "prune", "action": "archive", "target": LEADS.id}
+    return Proposal(**given, **told, write=write, expects=precondition_hash(LEADS, ADA))
 
 
 def night(graph: InMemoryGraph, folder: Path | None = None, **steps: PhaseOutcome | Exception) -> GardenRun:
@@ -185,23 +170,6 @@ def test_an_interrupted_night_is_finished_by_the_next(graph: InMemoryGraph, tmp_
     assert second.resumed == first.phases[0].left
     assert not (tmp_path / UNFINISHED).exists()
     assert len(graph.changes(run=first.run)) == 40
-
-
-def test_removed_rows_are_in_the_history(graph: InMemoryGraph) -> None:
-    gone = Proposal(
-        project="p",
-        phase="prune",
-        action="remove",
-        target=CHUNKS[0].id,
-        text="Note 0.",
-        reason="Kept long enough.",
-        write=Write(changes=(), removed=Removal(chunks=(CHUNKS[0].id,))),
-        expects=precondition_hash(CHUNKS[0]),
-    )
-    done = run_phases(night(graph, prune=PhaseOutcome(proposals=(gone,))))
-    assert graph.chunks([CHUNKS[0].id]) == () and graph.mentions([CHUNKS[0].id]) == ()
-    [change] = graph.changes(run=done.run)
-    assert change.target == CHUNKS[0].id and change.before and change.after is None
 
 
 @pytest.mark.parametrize(

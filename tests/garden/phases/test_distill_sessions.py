@@ -8,7 +8,6 @@ import pytest
 from hydramem import Memory
 from hydramem.core.errors import ModelUnavailableError
 from hydramem.ingest.memories.sessions import SaidTurn
-from hydramem.operations import OPERATIONS, call
 from tests.garden.memories import night, opened
 from tests.memory_api.test_distill import MOVED, Model, fact
 
@@ -75,12 +74,3 @@ def test_what_a_budget_leaves_the_next_night_takes_up(tmp_path: Path) -> None:
         assert done.state == "partial"
         assert "1 sessions wait: its 1 model calls are used up." in done.phases[0].notes
         assert night(memory, "distill").phases[0].counts["turns_read"] == 1
-
-
-def test_what_it_writes_is_of_the_run_of_the_night_on_every_surface(tmp_path: Path) -> None:
-    with opened(tmp_path, Model([GHENT])) as memory:
-        say(memory, "one", "We moved to Ghent.")
-        (garden,) = [each for each in OPERATIONS if each.name == "garden"]
-        (done,) = call(memory, garden, {"phases": ["distill"]}, actor="cli")  # type: ignore[misc]
-        (row,) = memory.memories(kinds=["fact"])
-        assert {change.run for change in memory._use().graph.changes(target=row.id)} == {done.run}

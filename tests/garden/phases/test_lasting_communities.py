@@ -42,7 +42,3 @@ def test_each_goes_on_in_one_and_order_does_not_matter(
 def test_the_larger_part_of_a_group_that_falls_apart_goes_on() -> None:
     before = {"g": ("a", "b", "c", "d", "e")}
     assert successors([("a", "b"), ("c", "d", "e"), ("x", "y")], before) == {1: ("g", 0.6)}
-
-
-def test_what_shares_little_is_new() -> None:
-    assert successors([("a", *(f"n{n}" for n in range(9)))], {"g": ("a", "b")}) == {}

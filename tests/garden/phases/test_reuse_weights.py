@@ -1,6 +1,6 @@
 """The phase reuse: what several sessions recalled gains, what stands alone fades, and nothing creeps."""
 
-from datetime import UTC, datetime, timedelta
+from datetime import timedelta
 from pathlib import Path
 
 import pytest
@@ -8,20 +8,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from hydramem import Memory
-from hydramem.core.row_types import ANSWERS, MAY_BE, Chunk, Times
+from hydramem.core.row_types import ANSWERS, MAY_BE, Times
 from hydramem.core.time import now
 from hydramem.garden.phases.reuse_weights import LEAST, MOST, REUSE, faded, gained
 from tests.garden.memories import night, opened, put, rows
-from tests.garden.rows import chunk, entity, relation
+from tests.garden.rows import entity, memory_of, relation
 from tests.storage.rows import link, mention
 
 SHARES = st.floats(0, 1)
-OLD = datetime.now(UTC).replace(microsecond=0) - timedelta(days=200)
-
-
-def memory_of(id: str, **fields: object) -> Chunk:
-    given: dict[str, object] = {"project": "default", "kind": "note", "times": Times(recorded_at=OLD)}
-    return chunk(id, text=f"Note {id}.", **(given | fields))
 
 
 def recall_in(memory: Memory, *sessions: str, query: str = "Note c1.") -> None:

@@ -194,22 +194,8 @@ def test_the_graph_alone_ends_nothing_that_is_quoted(tmp_path: Path) -> None:
 
 
 def test_a_model_reads_as_many_claims_as_the_night_has_calls_for(tmp_path: Path, model: Model) -> None:
-    names = [
-        "Aldo",
-        "Bea",
-        "Ciro",
-        "Dana",
-        "Ezra",
-        "Fay",
-        "Gus",
-        "Hana",
-        "Ines",
-        "Jens",
-        "Kira",
-        "Leo",
-        "Mona",
-        "Nils",
-    ]
+    names = ["Aldo", "Bea", "Ciro", "Dana", "Ezra", "Fay", "Gus"]
+    names += ["Hana", "Ines", "Jens", "Kira", "Leo", "Mona", "Nils"]
     limits = {"GARDEN_PHASE_CALLS": "9", "VERIFICATION_VOG_MAX_CANDIDATES": "3"}
     with opened(tmp_path, model, **OPEN, **limits) as memory:
         for name in names:

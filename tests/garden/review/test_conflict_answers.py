@@ -9,17 +9,10 @@ from hydramem import Memory
 from hydramem.core.errors import InvalidInputError
 from hydramem.core.results.garden_results import Answer, Reviewed
 from hydramem.core.results.verdicts import Conflict
-from hydramem.core.row_types import Chunk, Times
+from hydramem.core.row_types import Chunk
 from tests.garden.memories import put, rows
-from tests.garden.rows import chunk, document
-from tests.graph.graphs import THEN
+from tests.garden.rows import document, note
 from tests.storage.rows import link
-
-
-def note(id: str, text: str, day: int, **values: object) -> Chunk:
-    times = Times(recorded_at=THEN + timedelta(days=day))
-    return chunk(id, text, times=times, **{"kind": "note", **values})
-
 
 OLD = note("old", "The archive is kept in the Lisbon vault.", 1)
 NEW = note("new", "The archive is kept in the Porto vault.", 5)

@@ -6,7 +6,6 @@ import pty
 import subprocess
 import sys
 from collections.abc import Sequence
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -17,7 +16,6 @@ from hydramem.cli.review_dialogue import ask_all
 from hydramem.core.errors import InvalidInputError, StorageError
 from hydramem.core.results.garden_results import Answer, Reviewed
 from hydramem.core.row_types import Relation
-from hydramem.garden.proposals.exclusions import UndecidedPair, save_undecided_pairs, undecided_pairs
 from hydramem.storage.changes import acting_as
 from tests.engines import DISK_ENGINE
 from tests.garden.memories import night, opened, put, rows
@@ -77,15 +75,9 @@ def test_the_most_uncertain_comes_first_with_what_there_is_to_read(memory: hydra
     assert by_id[LEADS].evidence == ("Ada leads Bob in Krakow.", "quoted: Ada leads Bob")
     assert by_id[SAME].rows == ("e4", "e3"), "the better known would stay"
     assert "orders" in by_id[OUT].reason
-    assert rows(memory) == before
-
-
-def test_a_night_says_what_waits_and_changes_nothing(memory: hydramem.Memory) -> None:
-    before = rows(memory)
     [phase] = night(memory, "review").phases
     assert phase.counts == {"waiting": 4, "quarantined": 1, "relation": 2, "same_entity": 1}
-    assert phase.proposals == 0
-    assert rows(memory) == before
+    assert phase.proposals == 0 and rows(memory) == before
 
 
 @pytest.mark.parametrize("yes", [True, False])
@@ -160,21 +152,6 @@ def test_a_wrong_line_is_named_and_nothing_is_taken(memory: hydramem.Memory, tmp
         assert rows(memory) == before
 
 
-def test_what_the_night_was_not_sure_of_is_asked_and_not_again(memory: hydramem.Memory) -> None:
-    doubt = UndecidedPair(one="e2", other="e1", probability=0.6, why="One name is part of the other.")
-    gone = replace(doubt, other="nobody")
-    folder = memory._garden_folder("default")
-    save_undecided_pairs((doubt, gone), folder)
-    assert set(undecided_pairs(folder)) == {gone, doubt}
-    [asked] = [each for each in memory.review().questions if each.id == "same_entity:e1+e2"]
-    assert (asked.probability, asked.reason) == (0.6, doubt.why)
-    memory.review([Answer(id=asked.id, yes=False)])
-    assert asked.id not in waiting(memory)
-    (folder / "doubts.json").write_text("{")
-    with pytest.raises(StorageError, match="delete it"):
-        memory.review()
-
-
 def test_a_night_leaves_its_doubts_to_a_person(tmp_path: Path) -> None:
     people = tuple(
         entity(id, name, type="person") for id, name in (("e1", "Ada Lovelace"), ("e2", "Ada Lovelase"))
@@ -187,6 +164,9 @@ def test_a_night_leaves_its_doubts_to_a_person(tmp_path: Path) -> None:
         memory.review([Answer(id=asked.id, yes=False)])
         night(memory, "merge")
         assert memory.review().waiting == 0
+        (memory._garden_folder("default") / "doubts.json").write_text("{")
+        with pytest.raises(StorageError, match="delete it"):
+            memory.review()
 
 
 # On a terminal -----------------------------------------------------------------------------------

@@ -7,19 +7,11 @@ import pytest
 
 import hydramem
 from hydramem.core.results.garden_results import Answer
-from hydramem.core.row_types import Chunk, Times
-from hydramem.garden.proposals.exclusions import UndecidedPair, save_undecided_pairs
 from tests.garden.memories import night, put, rows
-from tests.garden.rows import chunk, entity
-from tests.graph.graphs import THEN
+from tests.garden.rows import entity, note
 from tests.storage.rows import link, mention
 
 ID = "may_supersede:new+old"
-
-
-def note(id: str, text: str, day: int) -> Chunk:
-    times = Times(recorded_at=THEN + timedelta(days=day))
-    return chunk(id, text, kind="note", times=times)
 
 
 OLD = note("old", "The archive is kept in the Lisbon vault.", 1)
@@ -48,13 +40,6 @@ def test_the_question_shows_both_and_its_probability(memory: hydramem.Memory) ->
     assert night(memory, "review").phases[0].counts == {"waiting": 1, "may_supersede": 1}
 
 
-def test_a_pair_is_asked_about_once(memory: hydramem.Memory) -> None:
-    fill(memory)
-    maybe_same = UndecidedPair(one="new", other="old", probability=None, why="near", of="memories")
-    save_undecided_pairs([maybe_same], memory._garden_folder("default"))
-    assert [each.id for each in memory.review().questions] == [ID]
-
-
 def test_replaces_ends_the_older_with_history(memory: hydramem.Memory) -> None:
     fill(memory)
     before = rows(memory)
@@ -68,7 +53,7 @@ def test_replaces_ends_the_older_with_history(memory: hydramem.Memory) -> None:
     assert "Eve reviewed it: the newer takes the place" in memory.history("old").entries[-1].reason
     assert [hit.id for hit in memory.recall("archive vault").hits] == ["new"]
     assert memory.recall("archive vault").hits[0].older.id == "old"
-    then = memory.recall("archive vault", as_of=(THEN + timedelta(days=2)).isoformat())
+    then = memory.recall("archive vault", as_of="2025-03-03")
     assert [hit.id for hit in then.hits] == ["old"]
     [lisbon] = rows(memory)["Entity"]
     assert lisbon.mention_count == 0
@@ -95,16 +80,6 @@ def test_both_keeps_them_and_is_not_asked_again_and_older_withdraws_the_newer(
     assert memory.get("new").metadata["superseded_by"] == "old"
 
 
-def test_an_older_memory_that_begins_no_earlier_ends_now(memory: hydramem.Memory) -> None:
-    later = replace(OLD, times=replace(OLD.times, valid_from=THEN + timedelta(days=9)))
-    put(memory, chunks=(later, NEW), links=(MAYBE,))
-    memory.review([Answer(id=ID, choice="replaces")])
-    old = memory.get("old")
-    assert old.state == "superseded"
-    assert old.times.valid_to > old.times.valid_from
-    assert memory.get("new").times.valid_from is None
-
-
 def test_other_answers_are_not_taken(memory: hydramem.Memory) -> None:
     fill(memory)
     for answer in (Answer(id=ID, yes=True), Answer(id=ID, choice="1")):
@@ -118,7 +93,7 @@ def test_other_answers_are_not_taken(memory: hydramem.Memory) -> None:
 @pytest.mark.parametrize("gone", ["older", "newer", "link"])
 def test_what_is_gone_is_not_asked_about(memory: hydramem.Memory, gone: str) -> None:
     older = replace(OLD, state="archived") if gone == "older" else OLD
-    newer = replace(NEW, expires_at=THEN + timedelta(days=6)) if gone == "newer" else NEW
+    newer = replace(NEW, expires_at=NEW.times.recorded_at + timedelta(days=1)) if gone == "newer" else NEW
     link = replace(MAYBE, state="archived") if gone == "link" else MAYBE
     put(memory, chunks=(older, newer), links=(link,))
     assert memory.review().waiting == 0

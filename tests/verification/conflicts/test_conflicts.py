@@ -10,7 +10,6 @@ from hydramem.core.config import VerificationConfig
 from hydramem.core.errors import ModelUnavailableError
 from hydramem.core.results.verdicts import Conflict, Conflicts
 from hydramem.core.row_types import Chunk, Relation, Times
-from hydramem.graph.functional_types import functional_types
 from hydramem.graph.snapshot.registry import Snapshots
 from hydramem.llm.contracts import Generator
 from hydramem.llm.hash_embedder import HashEmbedder
@@ -125,11 +124,6 @@ def test_what_the_store_shows_to_be_functional_counts_less() -> None:
     (one,) = find(*places, *things, *rows, again).conflicts
     assert (one.entity, one.score) == ("Thing 0", 0.7)
     assert "as far as this memory shows" in one.explanation
-    graph = InMemoryGraph()
-    graph.write(write(*places, *things, *rows[:20]))
-    snapshot = Snapshots(graph).of(P)
-    assert functional_types(snapshot) == frozenset()
-    assert functional_types(snapshot, least=20) == {"kept_at"}
 
 
 def test_texts_that_differ_in_a_telling_place() -> None:

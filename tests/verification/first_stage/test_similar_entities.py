@@ -121,23 +121,6 @@ def chained(before: int, added: int) -> tuple[SnapshotWriter, Write]:
     return SnapshotWriter(P, *tables(*rows[:kept])), write(*rows[kept:])
 
 
-def test_a_small_graph_is_learned_at_once_and_a_large_one_after_it_grew() -> None:
-    growing = SnapshotWriter(P, *tables(*chain(0, 100)))
-    prepare(growing.snapshot())
-    assert len(learned(growing.snapshot()).facts.subject) == 99
-    growing.apply(write(*chain(100, 102)))
-    assert len(learned(growing.snapshot()).facts.subject) == 100
-    growing.apply(write(*chain(200, 1300)))
-    prepare(growing.snapshot())
-    growing.apply(write(*chain(1300, 1310)))
-    known = learned(growing.snapshot())
-    assert len(known.facts.subject) == 1199, "learned ahead"
-    growing.apply(write(*chain(2000, 2050)))
-    assert learned(growing.snapshot()) is known
-    growing.apply(write(*chain(3000, 3100)))
-    assert learned(growing.snapshot()) is not known
-
-
 @pytest.mark.parametrize(("before", "added", "kept"), [(999, 1, False), (1000, 1, True), (1001, 1, True)])
 def test_only_what_more_than_a_thousand_relations_teach_is_kept(before: int, added: int, kept: bool) -> None:
     growing, more = chained(before, added)

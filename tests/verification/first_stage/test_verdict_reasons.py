@@ -33,6 +33,7 @@ ALONE = "the graph joins an end to nothing else"
 
 BOTH = {"text": 1.0, "subject_named": 1.0, "object_named": 1.0}
 """A passage names both ends."""
+STATING = {"same_sentence": 0.6, "cue_in_sentence": 1.0}
 
 
 def told(
@@ -70,18 +71,14 @@ def reasons(values: dict[str, float], parts: dict[str, float] | None = None) -> 
         ({"mean_path": 0.1}, {PATHS}, set()),
         ({"mean_path": -0.1}, set(), {WRONG_PATHS}),
         ({"same_sentence": 1.0, "cue_in_sentence": 1.0}, {STATED}, set()),
-        ({"same_sentence": 0.6, "cue_in_sentence": 1.0}, {STATED}, set()),
+        (STATING, {STATED}, set()),
         ({"same_sentence": 0.0, "cue_in_sentence": 1.0}, set(), set()),
         ({"same_sentence": 1.0}, {NAMED}, set()),
         ({"same_sentence": 0.6}, set(), set()),
         ({"negated": 1.0}, set(), {DENIED}),
         ({"turned": 1.0}, set(), {TURNED}),
         ({"text": 1.0, "subject_named": 1.0}, set(), {NO_OBJECT}),
-        (
-            {"text": 1.0, "object_named": 1.0, "same_sentence": 0.6, "cue_in_sentence": 1.0},
-            {STATED},
-            {NO_SUBJECT},
-        ),
+        ({"text": 1.0, "object_named": 1.0} | STATING, {STATED}, {NO_SUBJECT}),
         (BOTH | {"cue_in_sentence": 1.0}, set(), {APART}),
         (BOTH | {"same_sentence": 1.0}, {NAMED}, {NO_WORD}),
         (BOTH | {"same_sentence": 0.6}, set(), {NO_WORD}),
@@ -106,19 +103,15 @@ def test_each_reason_holds_where_its_features_say_so(
 
 
 def test_the_two_strongest_of_either_side_are_told_the_stronger_first() -> None:
-    values = {
-        "similarity": 1.0,
-        "evidence": 1.0,
-        "mean_path": 1.0,
-        "rival": 1.0,
-        "negated": 1.0,
-        "turned": 1.0,
-    }
+    values = dict.fromkeys(("similarity", "evidence", "mean_path", "rival", "negated", "turned"), 1.0)
     parts = {"like_object": 0.2, "evidence": -0.4, "best_path": 0.2, "mean_path": 0.1}
     parts |= {"rival": -0.1, "negated": -2.0, "turned": -1.0}
     assert told(values, parts) == (
         f"Left open at 0.46: {SOURCES} and {PATHS}; against it, {DENIED} and {TURNED}."
     )
+
+
+BOTH_PRO = {"evidence": 1.0, "mean_path": 1.0}
 
 
 @pytest.mark.parametrize(
@@ -130,11 +123,7 @@ def test_the_two_strongest_of_either_side_are_told_the_stronger_first() -> None:
         ("rejected", {"rival": 1.0}, f"Not believed at 0.46: {RIVAL}."),
         ("rejected", {"evidence": 1.0, "rival": 1.0}, f"Not believed at 0.46: {RIVAL}; for it, {SOURCES}."),
         ("rejected", {"evidence": 1.0}, f"Not believed at 0.46: for it, {SOURCES}."),
-        (
-            "rejected",
-            {"evidence": 1.0, "mean_path": 1.0},
-            f"Not believed at 0.46: for it, {PATHS} and {SOURCES}.",
-        ),
+        ("rejected", BOTH_PRO, f"Not believed at 0.46: for it, {PATHS} and {SOURCES}."),
         ("deferred", {}, f"Left open at 0.46: {SILENT}"),
     ],
 )

@@ -140,14 +140,6 @@ def test_nights_come_to_rest(tmp_path: Path) -> None:
         assert {row.layer for row in inferred(memory)} == {"working"}
 
 
-def test_a_guess_fills_a_slot_that_takes_one(tmp_path: Path) -> None:
-    with opened(tmp_path, VERIFICATION_FUNCTIONAL='["member_of"]') as memory:
-        employed(memory)
-        put(memory, relations=(guess("p119", "t0"),))
-        night(memory, "infer")
-        assert [row.object for row in inferred(memory) if row.subject == "p119"] == ["t0"]
-
-
 def guess(subject: str, object: str, **fields: object) -> Relation:
     given = {"project": "default", "origin": "inferred", "verdict": "deferred", "probability": 0.6}
     return relation(subject, "member_of", object, **(given | fields))

@@ -100,16 +100,6 @@ def test_with_one_model_its_inferences_wait_for_another(tmp_path: Path) -> None:
         assert night(memory, "infer", "verify").changes == ()
 
 
-def test_what_no_other_model_can_be_asked_about_waits_too(tmp_path: Path) -> None:
-    with opened(tmp_path, VERIFICATION_REJECT_BELOW="0.4") as memory:
-        filled(memory)
-        (made,) = told(memory, REPLY).proposals
-        assert "no model is configured to read evidence" in made.reason
-        put(memory, entities=made.write.entities, relations=made.write.relations)
-        assert [each.action for each in night(memory, "verify").changes] == ["judge"]
-        assert [row.state for row in rows(memory)["RELATES"]] == ["active"]
-
-
 def test_it_is_stored_once_and_undone_whole(tmp_path: Path) -> None:
     with opened(tmp_path, lambda prompt: {"relations": [REPLY]}) as memory:
         filled(memory)

@@ -7,7 +7,6 @@ from pathlib import Path
 from hydramem import Memory
 from hydramem.core.row_types import MAY_BE
 from hydramem.garden.proposals.exclusions import TOLD_APART
-from hydramem.storage.write import Removal
 from tests.garden.memories import night, opened, put, rows
 from tests.garden.rows import chunk, entity, relation
 from tests.storage.rows import mention
@@ -103,16 +102,6 @@ def test_a_link_whose_removal_was_undone_stays(memory: Memory) -> None:
     assert links(memory)
     night(memory, "merge")
     assert links(memory)
-
-
-def test_a_link_of_an_entity_that_is_gone_since_the_plan_is_refused(memory: Memory, tmp_path: Path) -> None:
-    plan = tmp_path / "plan.jsonl"
-    told(memory, "Falcon Choir", "The Falcon Choir", "Falcon", "KL300", "KilnLine 300")
-    memory.garden(plan=True, phases=("merge",), out=plan)
-    assert "Falcon may be" in plan.read_text() and "KL300 may be" in plan.read_text()
-    put(memory, removed=Removal(entities=("e_Falcon_Choir", "e_The_Falcon_Choir")))
-    (report,) = memory.garden(apply=plan)
-    assert report.phases[0].refused >= 1 and links(memory).keys() == {("KL300", "KilnLine_300")}
 
 
 def test_a_question_reaches_what_is_known_under_another_name(memory: Memory) -> None:

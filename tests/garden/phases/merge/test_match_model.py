@@ -1,6 +1,5 @@
 """How probable it is that two things are one: the same both ways, and by what is said of them."""
 
-import tracemalloc
 from itertools import combinations
 
 import numpy as np
@@ -64,18 +63,3 @@ def test_blocks_find_every_pair_that_shares_a_key(names: list[str]) -> None:
     wanted = {(one, other) for one, other in combinations(range(len(names)), 2) if filed[one] & filed[other]}
     assert pairs == wanted
     assert len(candidates([(one,) for one in named], limit=2).one) == min(2, len(wanted))
-
-
-def test_a_word_that_many_share_brings_no_pairs_together() -> None:
-    found = candidates([(name_parts(f"Project {number}x{number * 7}"),) for number in range(60)])
-    assert len(found.one) == 0
-
-
-def test_a_name_is_held_in_less_than_a_kilobyte() -> None:
-    things = [Thing(names=(f"Street {place} of the old Harbour",)) for place in range(1000)]
-    tracemalloc.start()
-    held = [match_profile(each) for each in things]
-    size, _ = tracemalloc.get_traced_memory()
-    tracemalloc.stop()
-    # With a set of its letters for each name it took three and a half.
-    assert size / len(held) < 1000

@@ -11,10 +11,7 @@ from hypothesis import strategies as st
 from hydramem import Memory
 from hydramem.core.errors import InvalidInputError
 from hydramem.core.row_types import Chunk, Entity
-from hydramem.garden.phases.merge.entity_matches import EntityMatch
-from hydramem.garden.phases.merge.merge import stars
 from hydramem.garden.proposals.exclusions import TOLD_APART
-from tests.examples import FEW
 from tests.garden.memories import night, opened, put, rows
 from tests.garden.rows import chunk, entity, relation
 from tests.storage.rows import at, mention
@@ -41,23 +38,29 @@ def names(memory: Memory) -> set[str]:
     return {row.name for row in rows(memory)["Entity"]} - {row.name for row in AROUND}
 
 
-def test_one_thing_becomes_one_and_two_again(memory: Memory) -> None:
-    ada, spelled = thing("e1", "Ada Lovelace", mention_count=2), thing("e2", "Lovelace, Ada", mention_count=1)
-    chunks = tuple(
-        chunk(f"c{n}", text)
-        for n, text in enumerate(["Ada Lovelace wrote.", "Ada Lovelace slept.", "Lovelace, Ada: notes."])
+def twice_spelled(memory: Memory) -> None:
+    """Store one woman under two spellings, each with what is said of it."""
+    texts = ["Ada Lovelace wrote.", "Ada Lovelace slept.", "Lovelace, Ada: notes."]
+    put_all(
+        memory,
+        thing("e_1", "Ada Lovelace", mention_count=2),
+        thing("e_2", "Lovelace, Ada", mention_count=1),
+        chunks=tuple(chunk(f"c{n}", text) for n, text in enumerate(texts)),
+        mentions=(mention("c0", "e_1"), mention("c1", "e_1"), mention("c2", "e_2")),
+        relations=(knows("e_1", "n0"), knows("e_2", "n0"), knows("n1", "e_2")),
     )
-    mentions = (mention("c0", "e1"), mention("c1", "e1"), mention("c2", "e2"))
-    relations = (knows("e1", "n0"), knows("e2", "n0"), knows("n1", "e2"))
-    put_all(memory, ada, spelled, chunks=chunks, mentions=mentions, relations=relations)
+
+
+def test_one_thing_becomes_one_and_two_again(memory: Memory) -> None:
+    twice_spelled(memory)
     before = rows(memory)
     report = night(memory, "merge")
     assert [each.text for each in report.changes] == ["Lovelace, Ada is Ada Lovelace"]
     assert report.phases[0].applied == 1 and names(memory) == {"Ada Lovelace"}
-    kept = next(row for row in rows(memory)["Entity"] if row.id == "e1")
+    kept = next(row for row in rows(memory)["Entity"] if row.id == "e_1")
     assert (kept.aliases, kept.mention_count) == (("Lovelace, Ada",), 3)
     ends = {(row.subject, row.object) for row in rows(memory)["RELATES"]}
-    assert ends == {("e1", "n0"), ("n1", "e1")}
+    assert ends == {("e_1", "n0"), ("n1", "e_1")}
     assert night(memory, "merge").phases[0].proposals == 0
     memory.undo(report.run)
     assert rows(memory) == before
@@ -65,21 +68,10 @@ def test_one_thing_becomes_one_and_two_again(memory: Memory) -> None:
 
 
 def test_one_merge_of_a_night_is_split_as_one_by_hand_is(memory: Memory) -> None:
-    things = (
-        thing("e_1", "Ada Lovelace", mention_count=2),
-        thing("e_2", "Lovelace, Ada", mention_count=1),
-        thing("e_3", "Bob Quimby", mention_count=1),
-        thing("e_4", "Quimby, Bob"),
-    )
-    chunks = tuple(
-        chunk(f"c{n}", text)
-        for n, text in enumerate(
-            ["Ada Lovelace wrote.", "Ada Lovelace slept.", "Lovelace, Ada: notes.", "Bob"]
-        )
-    )
-    mentions = (mention("c0", "e_1"), mention("c1", "e_1"), mention("c2", "e_2"), mention("c3", "e_3"))
-    relations = (knows("e_1", "n0"), knows("e_2", "n0"), knows("n1", "e_2"), knows("e_4", "n1"))
-    put_all(memory, *things, chunks=chunks, mentions=mentions, relations=relations)
+    twice_spelled(memory)
+    bobs = (thing("e_3", "Bob Quimby", mention_count=1), thing("e_4", "Quimby, Bob"))
+    named = {"chunks": (chunk("c3", "Bob"),), "mentions": (mention("c3", "e_3"),)}
+    put(memory, entities=bobs, relations=(knows("e_4", "n1"),), **named)
     before = rows(memory)
     report = night(memory, "merge")
     assert names(memory) == {"Ada Lovelace", "Bob Quimby"} and report.run is not None
@@ -102,42 +94,12 @@ def test_one_merge_of_a_night_is_split_as_one_by_hand_is(memory: Memory) -> None
     assert rows(memory) == before
 
 
-def test_names_alone_do_not_make_one_of_these(memory: Memory) -> None:
-    pairs = (
-        ("John Smith", "Jane Smith"),
-        ("Python 2", "Python 3"),
-        ("Henry VII", "Henry VIII"),
-        ("Maria Schmidt", "Mario Schmidt"),
-        ("Ada", "Ada Lovelace"),
-        ("Vitamin A", "Vitamin B"),
-        ("Mercury (planet)", "Mercury (element)"),
-    )
-    given = [name for pair in pairs for name in pair]
-    put_all(memory, *(thing(f"e{number}", name) for number, name in enumerate(given)))
-    night(memory, "merge")
-    assert names(memory) == set(given)
-
-
 def test_neighbours_show_what_a_short_name_stands_for(memory: Memory) -> None:
     shared = [knows(end, f"n{n}") for end in ("e1", "e2") for n in range(4)]
     put_all(memory, thing("e1", "Ada Lovelace", mention_count=3), thing("e2", "Ada"), relations=shared)
     (told,) = night(memory, "merge").changes
     assert told.text == "Ada is Ada Lovelace" and "4 neighbours" in told.reason
     assert names(memory) == {"Ada Lovelace"}
-
-
-def test_a_short_name_of_two_is_nobodys(memory: Memory) -> None:
-    shared = [knows(end, f"n{n}") for end in ("e1", "e2", "e3") for n in range(4)]
-    put_all(
-        memory,
-        thing("e1", "Ada Lovelace", mention_count=3),
-        thing("e2", "Ada"),
-        thing("e3", "Ada Quimby"),
-        relations=shared,
-    )
-    report = night(memory, "merge")
-    assert report.phases[0].proposals == 0
-    assert "may be one thing" in " ".join(report.phases[0].notes).casefold()
 
 
 @pytest.mark.parametrize("how", ["nothing", "related", "side by side", "types", "person"])
@@ -175,7 +137,6 @@ def test_memories_that_say_the_same_become_one(memory: Memory) -> None:
         rows(memory)["Chunk"][0], id="c_again", text="The backup runs at 3 in the night!", source="chat"
     )
     put(memory, chunks=(replace(again, times=replace(again.times, recorded_at=at(900))),))
-    memory.remember("The backup runs at 4 in the night.")
     memory.drain()
     before = rows(memory)
     report = night(memory, "merge")
@@ -216,38 +177,6 @@ def repeated(memory: Memory, **changed: Any) -> Chunk:
     put(memory, chunks=(replace(first, **again | changed),))
     memory.drain()
     return first
-
-
-def pair(one: Entity, other: Entity, odds: float, how: str = "equal") -> EntityMatch:
-    return EntityMatch(one=one, other=other, how=how, odds=odds)  # type: ignore[arg-type]
-
-
-THINGS = [
-    thing(f"t{n}", name, mention_count=n % 3)
-    for n, name in enumerate(
-        ["Ada Lovelace", "Lovelace, Ada", "A. Lovelace", "Ada", "Ada Lovelase", "Bob Lovelace", "Ada Quimby"]
-    )
-]
-
-
-@FEW
-@given(
-    st.lists(
-        st.tuples(st.sampled_from(THINGS), st.sampled_from(THINGS), st.floats(2.2, 4.0)).filter(
-            lambda each: each[0].id < each[1].id
-        ),
-        max_size=14,
-        unique_by=lambda each: (each[0].id, each[1].id),
-    )
-)
-def test_every_entity_is_in_one_star_and_matches_its_centre(given_pairs) -> None:
-    pairs = [pair(*each) for each in given_pairs]
-    found = stars(pairs)
-    assert all(match in pairs for star in found for match in star.others)
-    assert all(star.keep in (match.one, match.other) for star in found for match in star.others)
-    ends = [{row.id for match in star.others for row in (match.one, match.other)} for star in found]
-    assert sum(map(len, ends)) == len(set().union(*ends))
-    assert found == stars(list(reversed(pairs)))
 
 
 IDS = ("e1", "e2", "e3", "n0", "n1")

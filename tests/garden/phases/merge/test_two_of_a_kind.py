@@ -106,13 +106,9 @@ def test_answers_of_another_question_and_of_another_time_are_told(memory: Memory
     before = rows(memory)
     [left] = memory.review([Answer(id=question.id, yes=True)]).not_taken
     assert "1, 2, both" in left.why and rows(memory) == before
-    for wrong in (
-        Answer(id=question.id),
-        Answer(id=question.id, yes=True, choice="1"),
-        Answer(id=question.id, choice="3"),
-    ):
+    for wrong in ({}, {"yes": True, "choice": "1"}, {"choice": "3"}):
         with pytest.raises(InvalidInputError):
-            memory.review([wrong])
+            memory.review([Answer(id=question.id, **wrong)])
     with pytest.raises(InvalidInputError, match="twice"):
         memory.review([Answer(id=question.id, choice="1"), Answer(id=question.id, choice="2")])
     assert rows(memory) == before

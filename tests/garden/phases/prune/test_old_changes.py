@@ -147,21 +147,6 @@ def test_a_run_too_large_for_one_write_cannot_be_undone_by_halves(tmp_path: Path
         assert run not in left(memory)
 
 
-def test_a_plan_holds_what_goes(tmp_path: Path) -> None:
-    file = tmp_path / "plan.jsonl"
-    with opened(tmp_path / "store", **KEPT) as memory:
-        run = run_of(memory, "Ada leads Billing.")
-        age(memory, 40)
-        before = left(memory)
-        memory.garden(plan=True, out=str(file), phases=("prune",))
-        assert left(memory) == before
-        [done] = memory.garden(apply=str(file))
-        assert done.phases[0].applied == 1 and run not in left(memory)
-        assert purges(memory._use().graph)[0][1].runs == len(before)
-        [again] = memory.garden(apply=str(file))
-        assert again.phases[0].standing == 1
-
-
 def test_what_was_purged_stays_so_in_a_dump(tmp_path: Path) -> None:
     with opened(tmp_path / "one", **KEPT) as memory:
         run = run_of(memory, "Ada leads Billing.")

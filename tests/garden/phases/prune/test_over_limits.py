@@ -1,24 +1,17 @@
 """Over the limit the least important and least recalled memories go; what is protected stays."""
 
-from datetime import UTC, datetime, timedelta
+from datetime import timedelta
 from pathlib import Path
 
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hydramem.core.row_types import Chunk, Mention, Times
+from hydramem.core.row_types import Mention, Times
 from hydramem.garden.phases.prune.over_limits import least_worth
 from hydramem.storage.in_memory.graph import InMemoryGraph
 from tests.examples import FEW
 from tests.garden.memories import night, opened, put, rows
-from tests.garden.rows import chunk, entity, relation
-
-OLD = datetime(2025, 1, 1, tzinfo=UTC)
-
-
-def memory_of(id: str, **fields: object) -> Chunk:
-    given: dict[str, object] = {"project": "default", "kind": "note", "times": Times(recorded_at=OLD)}
-    return chunk(id, text=f"Note {id}.", **(given | fields))
+from tests.garden.rows import LONG_AGO, entity, memory_of, relation
 
 
 @FEW
@@ -39,7 +32,7 @@ def test_over_the_limit_the_least_goes_with_what_hangs_on_it(tmp_path: Path) -> 
         memory_of("least", importance=0.1),
         memory_of("reused", importance=0.1),
         memory_of("trusted", importance=0.1, layer="verified"),
-        memory_of("more", importance=0.6, times=Times(recorded_at=OLD + timedelta(days=1))),
+        memory_of("more", importance=0.6, times=Times(recorded_at=LONG_AGO + timedelta(days=1))),
         memory_of("most", importance=0.9),
         memory_of("passage", importance=0.1, kind="passage"),
     )

@@ -11,13 +11,14 @@ from tests.garden.memories import night, opened, put, rows
 LONG_AGO = now() - timedelta(days=400)
 
 
-def test_a_document_goes_with_its_chunks_and_comes_back(tmp_path: Path) -> None:
+def test_a_document_and_a_memory_go_with_what_hangs_on_them_and_come_back(tmp_path: Path) -> None:
     page = tmp_path / "page.md"
     page.write_text("# Billing\n\nAda Lovelace leads Billing.\n\n# Shipping\n\nCarl Sun leads Shipping.\n")
     with opened(tmp_path / "store", LIMITS_ARCHIVED_DAYS="30") as memory:
         memory.ingest(str(page))
         (document,) = rows(memory)["Document"]
-        memory.forget([document.id])
+        note = memory.remember("Grace Hopper leads Sales.")
+        memory.forget([document.id, note.id])
         assert night(memory, "prune").phases[0].proposals == 0
         held = rows(memory)
         aged = {

@@ -53,6 +53,7 @@ def ruled(memory: Memory) -> Memory:
     return memory
 
 
+@pytest.mark.costly  # scores 300 relations in two nights
 def test_what_fits_neither_the_graph_nor_any_evidence_goes_and_comes_back(ruled: Memory) -> None:
     before = rows(ruled)
     report = night(ruled, "prune")
@@ -130,16 +131,6 @@ def test_things_that_nothing_names_go_unless_a_person_told_of_them(memory: Memor
     assert {row.name for row in rows(memory)["Entity"]} == {"Told Of", "Fresh"}
 
 
-def test_a_thing_that_is_named_since_the_plan_stays(memory: Memory, tmp_path: Path) -> None:
-    plan = tmp_path / "plan.jsonl"
-    put(memory, entities=(thing("Grace Hopper"),))
-    assert len(night(memory, "prune", plan=True, out=str(plan)).changes) == 1
-    told = memory.remember("A talk with Grace Hopper in the garden.")
-    (report,) = memory.garden(apply=str(plan))
-    assert [each.why for each in report.refused] == [f"memory {told.id} names it since the plan was made"]
-    assert [row.entity for row in rows(memory)["MENTIONS"]] == [thing("Grace Hopper").id]
-
-
 def link(source: str, target: str, **fields: object) -> Link:
     given = {"type": "relates_to", "weight": 0.9, "times": Times(recorded_at=LONG_AGO)} | fields
     return Link(id=f"l_{source}_{target}", source=source, target=target, **given)  # type: ignore[arg-type]
@@ -162,34 +153,3 @@ def test_links_of_likeness_that_are_weak_or_old_go(tmp_path: Path) -> None:
         assert {each.target for each in report.changes} == {links[0].id, links[1].id}
         states = {row.id: row.state for row in rows(memory)["LINKS"]}
         assert [states[one.id] for one in links] == ["archived", "archived", *["active"] * 4]
-
-
-def test_what_was_archived_long_ago_is_taken_out_only_where_limits_say_so(tmp_path: Path) -> None:
-    with opened(tmp_path / "kept") as memory:
-        old = memory.remember("Ada Lovelace leads Billing.")
-        memory.forget([old.id])
-        age(memory)
-        assert night(memory, "prune").phases[0].proposals == 0
-    with opened(tmp_path / "gone", LIMITS_ARCHIVED_DAYS="30") as memory:
-        old = memory.remember("Ada Lovelace leads Billing.")
-        young = memory.remember("Carl Sun leads Shipping.")
-        memory.forget([old.id])
-        age(memory)
-        memory.forget([young.id])
-        while night(memory, "prune").phases[0].proposals:
-            pass
-        left = rows(memory)
-        assert {row.id for row in left["Chunk"]} == {young.id}
-        assert all(old.id not in row.evidence for row in left["RELATES"])
-
-
-def age(memory: Memory) -> None:
-    """Let what is archived have been so for long."""
-    held = rows(memory)
-    archived = [row for name in ("Chunk", "RELATES") for row in held[name] if row.state == "archived"]
-    aged = [replace(row, times=replace(row.times, retired_at=LONG_AGO)) for row in archived]
-    put(
-        memory,
-        chunks=tuple(row for row in aged if not isinstance(row, Relation)),
-        relations=tuple(row for row in aged if isinstance(row, Relation)),
-    )

@@ -1,26 +1,19 @@
 """Memories that were stored without comparison are compared by night: links are stored, and nothing ends."""
 
 import re
-from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
 
 from hydramem import Memory
 from hydramem.core.ids import link_id
-from hydramem.core.row_types import Chunk, Link, LinkType, Times
+from hydramem.core.row_types import Link, LinkType
 from hydramem.garden.night.run_phases import UNFINISHED
 from hydramem.garden.phases.supersede.replacement_prompt import CheckedAgainReply
 from hydramem.llm.scripted_generator import ScriptedGenerator, ScriptedPrompt
 from tests.garden.memories import night, opened, put, rows
-from tests.garden.rows import chunk
+from tests.garden.rows import note
 from tests.storage.rows import link
-
-
-def note(id: str, text: str, day: int, **values: object) -> Chunk:
-    times = Times(recorded_at=datetime(2025, 3, day, tzinfo=UTC))
-    return chunk(id, text, **({"project": "default", "times": times} | values))
-
 
 OLD = note("c_old", "The Kestrel office is in Room 4.", 1)
 NEW = note("c_new", "The Kestrel office is in Room 9.", 8)

@@ -15,14 +15,8 @@ from hydramem.core.results.garden_results import Gardened
 from hydramem.core.row_types import Chunk, Times
 from hydramem.llm.scripted_generator import ScriptedGenerator
 from tests.garden.memories import night, opened, put, rows
-from tests.garden.rows import chunk, entity
+from tests.garden.rows import entity, note
 from tests.storage.rows import link, mention
-
-
-def note(id: str, text: str, day: int, **values: object) -> Chunk:
-    times = Times(recorded_at=datetime(2025, 3, day, tzinfo=UTC))
-    return chunk(id, text, **({"project": "default", "times": times} | values))
-
 
 OLD = note("c_old", "The herd grazes on the <north> slope.", 1)
 NEW = note("c_new", "The herd grazes on the south slope.", 8)
@@ -75,24 +69,6 @@ def test_what_a_model_calls_a_replacement_ends_with_history(tmp_path: Path) -> N
         assert night(memory, "supersede").phases[0].proposals == 0, "what was undone is not done again"
 
 
-@pytest.mark.parametrize(
-    "second",
-    [
-        reply("COMPATIBLE"),
-        reply("CONTRADICTION", newer_quote="another slope"),
-        reply("CONTRADICTION", index=2),
-        {"pairs": []},
-    ],
-)
-def test_what_only_two_of_three_answers_say_ends_nothing(tmp_path: Path, second: object) -> None:
-    with filled(tmp_path, [reply("REPLACES"), second, reply("OUTDATED")]) as memory:
-        assert night(memory, "supersede").phases[0].state == "completed"
-        assert states(memory) == OPEN
-        assert memory.review().waiting == 1
-        assert night(memory, "supersede").phases[0].state == "completed", "the model is not asked again"
-        assert states(memory) == OPEN
-
-
 @pytest.mark.parametrize("second", [None, ModelUnavailableError("timed out")])
 def test_a_second_answer_that_did_not_come_is_asked_for_in_the_next_night(
     tmp_path: Path, second: object
@@ -115,19 +91,20 @@ def test_both_settles_the_link_alone(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    "answer",
+    "script",
     [
-        reply("UNSURE"),
-        reply("REPLACES", older_quote="another slope"),
-        reply("REPLACES", index=2),
-        {"pairs": reply("REPLACES")["pairs"] * 2},
-        {"pairs": []},
+        [reply("UNSURE")],
+        [reply("REPLACES", older_quote="another slope")],
+        [{"pairs": reply("REPLACES")["pairs"] * 2}],
+        [{"pairs": []}],
+        [reply("REPLACES"), reply("COMPATIBLE"), reply("OUTDATED")],
+        [reply("REPLACES"), reply("CONTRADICTION", index=2), reply("OUTDATED")],
     ],
 )
-def test_what_is_unsure_or_cannot_be_checked_stays_and_is_asked_of_a_person(
-    tmp_path: Path, answer: object
+def test_what_is_unsure_or_cannot_be_checked_or_two_of_three_say_is_asked_of_a_person(
+    tmp_path: Path, script: list[object]
 ) -> None:
-    with filled(tmp_path, [answer]) as memory:
+    with filled(tmp_path, script) as memory:
         report = night(memory, "supersede")
         assert states(memory) == OPEN
         assert report.phases[0].state == "completed"

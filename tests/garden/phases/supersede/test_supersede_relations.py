@@ -77,15 +77,6 @@ def test_what_is_not_certain_or_not_ours_to_end_stays(memory: Memory, pair: tupl
     assert told(memory, *pair) == []
 
 
-def test_a_relation_that_was_deferred_and_is_accepted_by_now_ends_the_one_before(
-    memory: Memory,
-) -> None:
-    waiting = works("e3", 9, verdict="deferred", probability=0.5, evidence=("c1",))
-    stated = chunk("c1", "Ada works for Globex.", times=Times(recorded_at=now()))
-    assert told(memory, works("e2", 1), waiting, chunks=(stated,)) == []
-    assert len(told(memory, replace(waiting, verdict="accepted"))) == 1
-
-
 def test_other_scopes_are_other_matters(memory: Memory) -> None:
     chunks = tuple(
         chunk(id, f"Ada works for {name}.", scope=scope)
