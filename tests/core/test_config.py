@@ -40,12 +40,10 @@ def test_without_a_file_it_is_the_defaults_and_variables_that_name_no_key_are_le
         ("serach: {}", "serach: no such key"),
         ("search: {candidate: 3}", "search.candidate: no such key"),
         ("search: {candidates: many}", "search.candidates: .*'many'"),
-        ("search: {candidates: true}", "search.candidates"),
         ("search: {traversal: sideways}", "search.traversal"),
         ("llm: {roles: {verify: {modle: x}}}", "llm.roles.verify.modle: no such key"),
         ("- a list", "expected sections"),
         ("a: [", "cannot be read as YAML"),
-        ("storage: 3", "storage"),
     ],
 )
 def test_a_wrong_file_is_named_with_the_path_of_the_key(tmp_path, text, said):
@@ -55,13 +53,10 @@ def test_a_wrong_file_is_named_with_the_path_of_the_key(tmp_path, text, said):
     assert str(path) in str(caught.value)
 
 
-def test_a_wrong_override_is_a_config_error(tmp_path):
+def test_a_wrong_override_is_a_config_error():
     for value in ("lots", "[1", "", "1.5"):
         with pytest.raises(ConfigError, match=r"CANDIDATES|candidates"):
             load_config(environment={"HYDRAMEM_SEARCH_CANDIDATES": value})
-    path = write(tmp_path, "search: 3")
-    with pytest.raises(ConfigError, match="search"):
-        load_config(path, environment={"HYDRAMEM_SEARCH_DAMPING": "0.6"})
 
 
 def test_a_binary_or_missing_file_is_a_config_error(tmp_path):
@@ -105,11 +100,7 @@ def test_no_key_holds_a_secret():
     [
         ("", True, "asked"),
         ("sharing: off\n", False, "asked"),
-        (
-            "search:\n  limit: 3\n\nsharing:\n\n  # who\n  background: always\nllm:\n  model: x\n",
-            True,
-            "always",
-        ),
+        ("search:\n  limit: 3\nsharing:\n\n  # who\n  background: always\nllm:\n", True, "always"),
         ("{sharing: {enabled: false, background: always}}\n", False, "always"),
         ('"sharing":\n  background: always\n', True, "always"),
         ("defaults: &own\n  background: always\nsharing: *own\n", True, "always"),

@@ -13,15 +13,11 @@ from hydramem.core.time import advance_past, check_interval, now, parse_when
     ("given_", "expected"),
     [
         ("2024-05-01", datetime(2024, 5, 1, tzinfo=UTC)),
-        ("2024-05", datetime(2024, 5, 1, tzinfo=UTC)),
         ("2024", datetime(2024, 1, 1, tzinfo=UTC)),
         (" 2024-05-01 ", datetime(2024, 5, 1, tzinfo=UTC)),
         ("2024-05-01T10:00+02:00", datetime(2024, 5, 1, 8, tzinfo=UTC)),
         ("2024-05-01T10:00Z", datetime(2024, 5, 1, 10, tzinfo=UTC)),
-        (
-            datetime(2024, 5, 1, 10, tzinfo=timezone(timedelta(hours=-3))),
-            datetime(2024, 5, 1, 13, tzinfo=UTC),
-        ),
+        (datetime(2024, 5, 1, 3, tzinfo=timezone(-timedelta(hours=3))), datetime(2024, 5, 1, 6, tzinfo=UTC)),
     ],
 )
 def test_moments_become_utc(given_, expected):

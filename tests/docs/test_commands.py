@@ -4,8 +4,6 @@ import json
 import os
 import re
 import shlex
-import subprocess
-import sys
 import tomllib
 from collections.abc import Callable, Iterator
 from functools import cache
@@ -21,6 +19,7 @@ from hydramem.cli.main import build, with_own_scope
 from hydramem.core.settings.config_loading import load_config
 from hydramem.core.settings.config_reference import settings
 from tests import ROOT
+from tests.docs.page_blocks import blocks, is_run, run
 from tests.sharing.background_owners import no_owner_left
 
 PAGES = sorted([ROOT / "README.md", ROOT / "CONTRIBUTING.md", *(ROOT / "docs").rglob("*.md")])
@@ -33,18 +32,9 @@ def name(page: Path) -> str:
     return page.relative_to(ROOT).as_posix()
 
 
-def fences(page: Path) -> Iterator[tuple[str, str]]:
-    """Yield the blocks of a page, with the language that each names."""
-    text = page.read_text(encoding="utf-8")
-    for indent, language, block in re.findall(r"^( *)```(\S*)[^\n]*\n(.*?)^\1```$", text, re.M | re.S):
-        yield language, re.sub(rf"^{indent}", "", block, flags=re.M)
-
-
 def command_lines(script: str) -> Iterator[list[str]]:
     """Yield the words of each call of hydramem in a shell script, behind the name of the program."""
-    script = re.sub(
-        r"<<-?\s*'?(\w+)'?.*?^\1$", "", script, flags=re.M | re.S
-    )  # the text that a command reads
+    script = re.sub(r"<<-?\s*'?(\w+)'?.*?^\1$", "", script, flags=re.M | re.S)  # what a command reads
     for line in script.replace("\\\n", " ").splitlines():
         lexer = shlex.shlex(line.removeprefix("$ "), posix=True, punctuation_chars=True)
         lexer.whitespace_split = True
@@ -112,8 +102,8 @@ def test_commands_that_pages_show_are_understood():
     seen: set[tuple[str, ...]] = set()
 
     def check(page: Path) -> None:
-        for language, block in fences(page):
-            for words in command_lines(block) if language in SHELLS else ():
+        for block in blocks(page):
+            for words in command_lines(block.text) if block.language in SHELLS else ():
                 if words and words != ["--version"] and tuple(words) not in seen:
                     parse(words)
                     seen.add(tuple(words))
@@ -156,7 +146,7 @@ def test_settings_that_pages_name_exist():
 
 def test_blocks_name_their_language_and_are_well_formed(tmp_path):
     def check(page: Path) -> None:
-        for language, block in fences(page):
+        for language, block in ((one.language, one.text) for one in blocks(page)):
             assert language in LANGUAGES, f"```{language}"
             if language == "python":
                 compile(block, name(page), "exec")
@@ -185,15 +175,12 @@ def test_a_command_that_does_not_exist_is_found(tmp_path):
         command(["frobnicate"])
 
 
-def test_calls_are_found_in_the_lines_of_a_shell():
+def test_calls_are_found_in_the_lines_of_a_shell_and_of_containers():
     script = "python3 -m venv .venv && .venv/bin/hydramem demo # hydramem no\nA=1 hydramem stats | head\n"
     script += "cat > x <<'END'\nhydramem nothing\nEND\nhydramem recall 'a; b' \\\n  --limit 2 > out\n"
-    assert list(command_lines(script)) == [["demo"], ["stats"], ["recall", "a; b", "--limit", "2"]]
-
-
-def test_what_an_image_or_a_container_runs_is_found():
-    script = "docker run -v hydramem:/data hydramem stats --json\ndocker exec hydramem hydramem doctor\n"
-    assert list(command_lines(script)) == [["stats", "--json"], ["doctor"]]
+    script += "docker run -v hydramem:/data hydramem stats --json\ndocker exec hydramem hydramem doctor\n"
+    run = [["demo"], ["stats"], ["recall", "a; b", "--limit", "2"], ["stats", "--json"], ["doctor"]]
+    assert list(command_lines(script)) == run
 
 
 def test_every_page_has_one_line_in_the_navigation():
@@ -209,27 +196,16 @@ def test_the_changelog_has_no_relative_links():
     assert re.findall(r"\]\((?!https://)[^)]*\)", changelog) == []
 
 
-RUNNERS = {"python": (sys.executable, "-c"), "bash": ("bash", "-euo", "pipefail", "-c")}
 RUN = [ROOT / "docs" / "index.md", *sorted((ROOT / "docs" / "concepts").glob("*.md"))]
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("shown", [page for page in RUN if set(dict(fences(page))) & set(RUNNERS)], ids=name)
-def test_what_the_first_page_and_the_concepts_show_runs(shown, tmp_path, monkeypatch):
-    monkeypatch.setenv("HYDRAMEM_HOME", str(tmp_path / "home"))
-    monkeypatch.setenv("HYDRAMEM_MODELS", str(tmp_path / "models"))  # the model that comes with the package
-    path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
+@pytest.mark.parametrize("shown", list(filter(is_run, RUN)), ids=name)
+def test_what_the_first_page_and_the_concepts_show_runs(shown, tmp_path):
+    environment = {"HYDRAMEM_HOME": str(tmp_path / "home")}
+    environment["HYDRAMEM_MODELS"] = str(tmp_path / "models")  # the model that comes with the package
     with hydramem.connect(tmp_path / "home") as memory:  # a reader has stored something before
         memory.remember("Grace Hopper keeps the release calendar.")
     with no_owner_left(tmp_path / "home"):
-        for language, block in fences(shown):
-            if language in RUNNERS:
-                done = subprocess.run(
-                    [*RUNNERS[language], block],
-                    env={**os.environ, "PATH": path},
-                    cwd=tmp_path,
-                    capture_output=True,
-                    text=True,
-                    timeout=120,
-                )
-                assert done.returncode == 0, f"{block}\n{done.stdout}{done.stderr}"
+        for block in blocks(shown):
+            run(block, tmp_path, {**os.environ, **environment})

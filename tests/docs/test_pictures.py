@@ -62,17 +62,6 @@ def test_text_has_enough_contrast_in_both_schemes():
             assert contrast(colours[f"series{series}"], colours["page"]) >= 3, series
 
 
-def test_tables_of_a_page_are_read_by_their_columns(tables):
-    page = "# P\n\n## A\n\n| x | y |\n| --- | --- |\n| 1 | 2,000 / 3 |\n\ntext\n\n| z |\n|---|\n| 4 |\n\n"
-    page += "## B\n\n| q |\n|--|\n| 5 |"
-    assert tables.table(page, "A") == [{"x": "1", "y": "2,000 / 3"}]
-    assert tables.table(page, "A", 1) == [{"z": "4"}]
-    assert tables.table(page, "B") == [{"q": "5"}]
-    assert tables.first_number("2,000 / 3") == 2000
-    with pytest.raises(LookupError, match="no section C"):
-        tables.table(page, "C")
-
-
 def test_a_plot_shows_the_numbers_of_its_page(tables):
     rows = tables.table((ROOT / "docs" / "results.md").read_text(encoding="utf-8"), "Conversations")
     plot = (ROOT / "docs" / "assets" / "plots" / "conversations.svg").read_text(encoding="utf-8")

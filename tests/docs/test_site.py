@@ -87,18 +87,6 @@ def test_nothing_is_loaded_from_another_host(site):
         assert re.findall(r"(?:url\(|@import)\s*[\"']?\s*(?:https?:)?//[^)\"']*", text) == [], file.name
 
 
-def test_what_a_page_loads_from_another_host_is_found(tmp_path):
-    file = tmp_path / "page.html"
-    file.write_text(
-        '<script src="https://a.example/a.js"></script><link rel="stylesheet" href="//b.example/b.css">'
-        '<img src="x.png"><a href="https://c.example">c</a><link rel="canonical" href="https://d.example">'
-    )
-    page = Page(file)
-    found = [one for one in page.loaded if ELSEWHERE.match(one)]
-    assert found == ["https://a.example/a.js", "//b.example/b.css"]
-    assert page.links == ["https://c.example"]
-
-
 def test_links_and_anchors_lead_somewhere(site):
     pages = dict(html_files(site))
     for file, page in pages.items():

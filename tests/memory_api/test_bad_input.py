@@ -109,16 +109,14 @@ def test_a_text_that_cannot_be_asked_or_stored_is_refused(empty: hydramem.Memory
 
 
 def test_arguments_of_the_wrong_type_or_without_sense_are_refused(empty: hydramem.Memory) -> None:
+    shares = (math.nan, math.inf, -0.1, 94, "94", None, True)
     wrong = [
         ("scope", {"scope": "no/slash"}),
         ("kind", {"kind": "rumour"}),
         ("valid_from", {"valid_from": datetime(2024, 5, 1)}),
         ("happened_at", {"happened_at": "2024-05-01T10:00"}),
         ("before it begins", {"valid_from": "2024-05-01", "valid_to": "2023-05-01"}),
-        *(
-            ("confidence", {"confidence": value})
-            for value in (math.nan, math.inf, -0.1, 94, "94", None, True)
-        ),
+        *(("confidence", {"confidence": share}) for share in shares),
     ]
     for named, fields in wrong:
         with pytest.raises(InvalidInputError, match=named):

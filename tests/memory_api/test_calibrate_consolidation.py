@@ -15,7 +15,6 @@ from tests.engines import DISK_ENGINE
 from tests.memory_api.conftest import settings
 
 ON_DISK = settings(DISK_ENGINE)
-FITTED = Fitted(threshold=0.5, kept=0.96, passed=0.01)
 
 
 @pytest.mark.costly  # opens a store again
@@ -53,8 +52,9 @@ def test_memories_of_the_store_hold_the_threshold_up() -> None:
 
 
 def test_a_damaged_file_leaves_the_configured_one(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
-    Bounds(tmp_path).keep("hash/384", FITTED)
-    assert Bounds(tmp_path).of("hash/384") == FITTED
+    fitted = Fitted(threshold=0.5, kept=0.96, passed=0.01)
+    Bounds(tmp_path).keep("hash/384", fitted)
+    assert Bounds(tmp_path).of("hash/384") == fitted
     (file,) = (tmp_path / "models" / "consolidation").iterdir()
     for damage in ("{", '{"threshold": 7, "kept": 1, "passed": 0}'):
         file.write_text(damage)

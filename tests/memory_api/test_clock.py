@@ -64,11 +64,3 @@ def test_a_session_ten_years_ahead_does_not_hide_what_comes_after(
         assert "Difference Engines" in str(shown)
         assert all(row.valid_from is None or row.valid_from <= datetime.now(UTC) for row in shown)
         assert memory.doctor().healthy
-
-
-def test_a_recorded_time_ahead_of_the_clock_counts_as_now(clock_ahead: Ahead):
-    with clock_ahead(timedelta(days=3650)):
-        then = time.now()
-    assert time.not_ahead(then) <= time.clock() < then
-    earlier = time.clock() - timedelta(days=1)
-    assert time.not_ahead(earlier) == earlier

@@ -305,16 +305,6 @@ def test_a_correction_ends_what_a_model_says_it_ends(opened: Open) -> None:
     assert (link.other, link.forward) == (second.id, False)
 
 
-def test_within_one_session_the_later_stretch_corrects_the_earlier(opened: Open) -> None:
-    correction = fact(LATER, 5, quote="wait no, the 21st")
-    memory = opened(Settling([FIRST], [correction]), **COGNITIVE)
-    chatter = [f"Something else, number {n}." for n in range(39)]
-    say(memory, "Quillon is released on the 14th of May.", *chatter, "Quillon, wait no, the 21st.")
-    done = memory.distill("chat").memories
-    assert [each.action for each in done] == ["stored", "superseding"]
-    assert facts(memory) == [LATER]
-
-
 def test_without_a_model_that_decides_a_correction_hides_nothing(opened: Open) -> None:
     memory = opened(Model([FIRST], [CORRECTION]), **COGNITIVE)
     say(memory, "Quillon is released on the 14th of May.")

@@ -29,14 +29,7 @@ CONFIG = Config(
     storage=StorageConfig(graph=DISK_ENGINE, buffer_pool_mb=256, max_db_gb=8),  # type: ignore[arg-type]
     embedding=EmbeddingConfig(model="hash"),
 )
-TEXT = """# Billing
-
-Ada Lovelace leads the billing team in Hall 3. The billing service runs on MySQL.
-
-## History
-
-Until 2019 Charles Babbage led the billing team, and the service ran on PostgreSQL.
-"""
+TEXT = "# Billing\n\nAda Lovelace leads the billing team in Hall 3.\n\n## History\n\nIt had none before.\n"
 
 
 def fill(memory: hydramem.Memory, folder: Path) -> None:

@@ -88,21 +88,22 @@ def test_a_vault_read_into_another_store_is_the_same_and_into_its_own_changes_no
         assert kept(other) == kept(memory)
         assert other.import_memories(str(vault)).new == ImportCounts()
         other.export_memories(str(tmp_path / "second"))
-    for part in ("memories", "entities"):
-        first, second = (
-            {file.name: file.read_text() for file in (folder / part).iterdir()}
-            for folder in (vault, tmp_path / "second")
-        )
-        assert first == second
-
-
-def test_links_lead_to_notes_that_are_there(memory: hydramem.Memory, vault: Path) -> None:
+    first, second = (
+        {file.name: file.read_text() for file in folder.glob("[me]*/*.md")}
+        for folder in (vault, tmp_path / "second")
+    )
+    assert first == second
     notes = {file.stem: file.read_text() for file in (vault / "entities").iterdir()}
     assert len(notes) == len(memory.entities())
     assert "- lives_in [[Oslo]]" in notes["Ada"]
     assert "- knows [[C-C++ 2]]" in notes["Ada"] or "- knows [[C-C++]]" in notes["Ada"]
     (led,) = (vault / "memories").glob("Ada leads*.md")
     assert '"[[Ada]]"' in led.read_text()
+    (row,) = [row for row in memory.memories() if row.text.startswith("MySQL")]
+    memory.forget([row.id])
+    done = memory.export_memories(str(vault))
+    assert (done.removed, done.memories) == (1, 2)
+    assert not list((vault / "memories").glob("MySQL*.md")), "notes of what is gone are removed"
 
 
 def test_what_a_person_edited_stays_and_comes_in(memory: hydramem.Memory, vault: Path) -> None:
@@ -134,14 +135,6 @@ def test_front_matter_that_an_editor_wrote_anew_is_read(memory: hydramem.Memory,
     assert (done.new, done.skipped) == (ImportCounts(), ())
     note.write_text("no front matter")
     assert [each.place for each in memory.import_memories(str(vault)).skipped] == [f"memories/{note.name}"]
-
-
-def test_notes_of_what_is_gone_are_removed(memory: hydramem.Memory, vault: Path) -> None:
-    (row,) = [row for row in memory.memories() if row.text.startswith("MySQL")]
-    memory.forget([row.id])
-    done = memory.export_memories(str(vault))
-    assert (done.removed, done.memories) == (1, 2)
-    assert not list((vault / "memories").glob("MySQL*.md"))
 
 
 def test_a_folder_that_is_not_ours_is_refused_and_left(memory: hydramem.Memory, tmp_path: Path) -> None:

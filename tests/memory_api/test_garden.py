@@ -56,6 +56,9 @@ def test_a_planned_night_changes_nothing_and_an_undone_one_has_not_happened(
     assert planned.state == "planned" and rows(memory) == before
     [done] = memory.garden(apply=str(file))
     made = sum(phase.applied for phase in done.phases)
+    for phase in done.phases:
+        parts = (phase.applied, phase.refused, phase.standing, phase.dropped, phase.left)
+        assert phase.proposals == sum(parts), phase
     assert made == len(planned.changes) - len(done.refused)
     assert (rows(memory) == before) == (made == 0)
     if done.run is not None:
@@ -101,16 +104,11 @@ def test_the_last_five_plans_are_kept_and_no_id_leads_elsewhere(memory: hydramem
 
 
 def test_options_that_do_not_go_together(memory: hydramem.Memory) -> None:
+    kept = {"apply_kept": "w_a"}
     wrong: list[dict[str, object]] = [
-        {"keep": True},
-        {"leave_out": ["a"]},
-        {"plan": True, "leave_out": ["a"]},
-        {"plan": True, "apply_kept": "w_a"},
-        {"apply": "file", "apply_kept": "w_a"},
-        {"apply_kept": "w_a", "all_projects": True},
-        {"plan": True, "status": True},
-        {"out": "x"},
-        {"phases": ("sleep",)},
+        *({"keep": True}, {"leave_out": ["a"]}, {"plan": True, "leave_out": ["a"]}, {"plan": True, **kept}),
+        *({"apply": "file", **kept}, {**kept, "all_projects": True}, {"plan": True, "status": True}),
+        *({"out": "x"}, {"phases": ("sleep",)}),
     ]
     for options in wrong:
         with pytest.raises(InvalidInputError):
@@ -135,23 +133,10 @@ def test_a_plan_takes_the_place_of_a_plan_and_of_nothing_else(
     assert notes.read_text() == "mine"
 
 
-def test_counters_add_up_and_a_second_night_finds_less(memory: hydramem.Memory) -> None:
-    fill(memory)
-    [first] = memory.garden()
-    [second] = memory.garden()
-    for phase in (*first.phases, *second.phases):
-        parts = (phase.applied, phase.refused, phase.standing, phase.dropped, phase.left)
-        assert phase.proposals == sum(parts), phase
-    assert sum(phase.proposals for phase in second.phases) <= sum(phase.proposals for phase in first.phases)
-
-
-def test_every_project_is_tended(memory: hydramem.Memory) -> None:
+def test_every_project_is_tended_and_two_nights_at_once_are_one_too_many(memory: hydramem.Memory) -> None:
     memory.remember("One.", project="one")
     memory.remember("Two.", project="two")
     assert {night.project for night in memory.garden(all_projects=True)} == {"one", "two"}
-
-
-def test_two_nights_at_once_are_one_too_many(memory: hydramem.Memory) -> None:
     with memory._use().one_garden_run, pytest.raises(StoreBusyError, match="another run"):
         memory.garden()
 
@@ -217,24 +202,13 @@ def test_a_night_reads_well(shell, monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_a_night_says_what_became_of_everything_and_what_comes_next() -> None:
     prune = PhaseReport(
-        phase="prune",
-        state="partial",
-        proposals=9,
-        applied=2,
-        refused=1,
-        standing=3,
-        dropped=1,
-        left=2,
-        counts={"memories_expired": 3, "links_loose": 0},
-        notes=("Not everything was looked at: its time is over.",),
-    )
+        phase="prune", state="partial", proposals=9, applied=2, refused=1, standing=3, dropped=1, left=2,
+        counts={"memories_expired": 3, "links_loose": 0}, notes=("Its time is over.",),
+    )  # fmt: skip
     old = ProposedChange(id="p", phase="prune", action="archive", target="c", text="A memory", reason="Old.")
     night = Gardened(
-        project="notes",
-        run="w_1",
-        started_at=datetime(2025, 5, 1, 3, tzinfo=UTC),
-        seconds=2.0,
-        state="partial",
+        project="notes", run="w_1", state="partial",
+        started_at=datetime(2025, 5, 1, 3, tzinfo=UTC), seconds=2.0,
         phases=(
             PhaseReport(phase="merge", state="failed", notes=("It broke.",)),
             prune,
@@ -242,14 +216,14 @@ def test_a_night_says_what_became_of_everything_and_what_comes_next() -> None:
         ),
         changes=(old,) * 9,
         refused=(RefusedChange(id="p_9", text="Memory 9", why="c was changed since the plan was made"),),
-    )
+    )  # fmt: skip
     assert [line for line, _ in lines(night, verbose=True, most=1)] == [
         "notes: the run of 2025-05-01 03:00 UTC, done in part, in 2.0 s, run w_1",
         "  merge     failed",
         "            It broke.",
         "  prune     partial: 9 changes: 2 made, 1 refused, 3 there already, 3 left to the next run; "
         "3 memories have expired",
-        "            Not everything was looked at: its time is over.",
+        "            Its time is over.",
         "  review    2 questions wait for a person, 1 conflict",
         "  archive  A memory: Old.",
         "  and 7 others (--json lists the first 1,000)",

@@ -39,20 +39,3 @@ def test_a_long_log_is_written_into_the_file_before_a_run(
         [report] = memory.garden(phases=["review"])
         assert report.state == "completed", "a run goes on where its checkpoint fails"
         assert generation(memory) == served
-
-
-@pytest.mark.costly
-def test_a_run_checkpoints_while_it_writes_and_less_often_as_it_goes_on(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    with hydramem.connect(tmp_path / "store", embedder=HashEmbedder()) as memory:
-        memory.remember("Ada lives in Berlin.")
-        graph = memory._opened.graph
-        monkeypatch.setattr(garden_methods, "_MOST_LOG_BYTES", graph._engine.database.log_size())
-        checkpoint = garden_methods._checkpoints(graph)
-        generations = {generation(memory)}
-        for number in range(8):
-            memory.remember(f"Ada paid invoice {number} of the year.")
-            checkpoint()
-            generations.add(generation(memory))
-        assert 2 <= len(generations) <= 5

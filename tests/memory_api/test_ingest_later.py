@@ -113,5 +113,3 @@ def test_a_model_reads_it_later(tmp_path: Path, embedder: Flaky, config: Config)
         again = memory.ingest([write(tmp_path, TEXT, "again.md")])
         assert again.usage.calls > 0
         assert again.usage + again.verification.usage == generator.usage.since(before), "what it cost is told"
-        assert {row.vector_state for row in chunks(memory)} == {"ready"}
-        assert memory.doctor().problems == ()

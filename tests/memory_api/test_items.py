@@ -83,19 +83,6 @@ def test_undo_brings_the_old_value_and_its_text_back(memory: hydramem.Memory) ->
     assert memory.doctor().healthy
 
 
-def test_a_text_that_stays_keeps_its_passage(memory: hydramem.Memory) -> None:
-    item = ItemInput(
-        namespace=ADA, key="k", value={"a": "One thing.", "b": "Two things."}, search_paths=["a", "b"]
-    )
-    memory.put_items([item])
-    (before,) = rows(memory)
-    memory.put_items([ItemInput(namespace=ADA, key="k", value={"a": "One thing."}, search_paths=["a", "b"])])
-    (after,) = rows(memory)
-    assert after.chunks == before.chunks[:1]
-    graph = memory._use().graph
-    assert [row.state for row in graph.chunks(before.chunks)] == ["active", "archived"]
-
-
 def test_a_batch_is_one_transaction_and_one_call_of_the_embedder(
     memory: hydramem.Memory, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -182,6 +169,10 @@ def test_namespaces_are_listed_by_condition_and_depth(memory: hydramem.Memory) -
 
 
 def test_an_expired_item_is_never_shown_and_is_swept_later(memory: hydramem.Memory, passes: Any) -> None:
+    over = put(BOB, "over", "Over at once.", ttl=0.0)
+    assert [memory.put_items([over]).created for _ in range(2)] == [1, 1], "its key begins anew"
+    assert texts(memory, "over at once") == [] and memory.get_items(BOB, ["over"]) == ()
+    memory.put_items([put(BOB, "over", None)])
     memory.put_items([put(ADA, "brief", "A brief thing.", ttl=10.0), put(ADA, "kept", "A kept thing.")])
     passes(9)
     assert keys(memory.search_items(query="brief", refresh=False)) == ["brief", "kept"]
@@ -194,12 +185,6 @@ def test_an_expired_item_is_never_shown_and_is_swept_later(memory: hydramem.Memo
     assert texts(memory, "a brief thing") == ["A kept thing."]
     memory.put_items([put(ADA, "brief", "A brief thing.")])
     assert keys(memory.search_items(query="a brief thing")) == ["brief", "kept"] and memory.doctor().healthy
-
-
-def test_an_expired_item_is_never_recalled_and_its_key_begins_anew(memory: hydramem.Memory) -> None:
-    memory.put_items([put(ADA, "k", "A brief thing.", ttl=0.0)])
-    assert texts(memory, "a brief thing") == [] and memory.get_items(ADA, ["k"]) == ()
-    assert memory.put_items([put(ADA, "k", "Another thing.")]).created == 1
 
 
 def test_reads_keep_an_item_and_undo_takes_that_for_no_change(memory: hydramem.Memory, passes: Any) -> None:

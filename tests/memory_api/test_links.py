@@ -1,19 +1,15 @@
 """Links on a whole store: from the queue or by a model, followed at recall, away and back with memories."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
 
 import hydramem
 from hydramem.core.config import Config
-from hydramem.core.row_types import Usage
 from hydramem.core.settings.config_loading import load_config
-from hydramem.ingest.pending_jobs import LINK
 from hydramem.llm.scripted_generator import ScriptedGenerator, ScriptedPrompt
-from hydramem.memory_api.job_handlers import JobHandlers
-from hydramem.storage.jobs import job
 from tests.engines import DISK_ENGINE, ENGINE
 
 INVOICES = "The billing service stores its invoices in PostgreSQL 15."
@@ -125,18 +121,3 @@ def test_memories_evolve_by_id_with_history(tmp_path: Path):
         asked = [each.shape.__name__ for each in script.prompts if each.shape.__name__ != "LinkReply"]
         assert asked[:2] == ["ExtractionReply", "ClassifyReply"]
         assert (first.usage.calls, last.usage.calls) == (2, len(asked) - 2)
-
-
-@pytest.mark.costly  # opens a store again
-def test_what_a_model_cost_in_jobs_is_told(tmp_path: Path):
-    config = settings(DISK_ENGINE)
-    bare = replace(config, memory=replace(config.memory, link_neighbors=0))
-    with hydramem.connect(tmp_path / "m", config=bare) as opened:
-        _, last = remembered(opened, INVOICES, DUMPS)
-    script = ScriptedGenerator(replies)
-    with hydramem.connect(tmp_path / "m", config=config, generator=script) as opened:
-        link = JobHandlers(opened._opened, "default", script).handlers()[LINK]
-        assert link.run([job(LINK, project="default", chunk=last)]) == script.usage
-        assert script.usage.calls == 1
-        # Both are linked by now: nothing is asked.
-        assert link.run([job(LINK, project="default", chunk=last)]) == Usage()

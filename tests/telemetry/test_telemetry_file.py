@@ -67,17 +67,6 @@ def test_folding_changes_no_total(first: list[CallRow], second: list[CallRow], f
     plain.close()
 
 
-def test_measures_add_up_by_day(kept: TelemetryFile) -> None:
-    kept.add([], {("2026-11-22", "auc"): (1, 0.8)})
-    kept.add([], {("2026-11-22", "auc"): (1, 0.6), ("2026-11-23", "memory.note"): (1, 4.0)})
-    assert kept.measures("2026-11-22") == {
-        ("2026-11-22", "auc"): (2, 1.4),
-        ("2026-11-23", "memory.note"): (1, 4),
-    }
-    kept.drop("2026-11-23")
-    assert list(kept.measures("")) == [("2026-11-23", "memory.note")]
-
-
 def test_the_file_stays_near_its_bound_and_no_call_is_forgotten(kept: TelemetryFile) -> None:
     bound = 100_000
     for days_ago in range(40, 0, -1):
@@ -121,9 +110,3 @@ def test_a_file_of_a_newer_version_is_left_as_it_is(kept: TelemetryFile, tmp_pat
     with pytest.raises(sqlite3.OperationalError, match="newer"):
         kept.add([row(0)], {})
     assert [path.name for path in tmp_path.iterdir()] == ["telemetry.db"]
-
-
-def test_nothing_is_created_by_reading(kept: TelemetryFile, tmp_path: Path) -> None:
-    assert kept.totals("") == kept.measures("") == {}
-    assert kept.calls() == kept.bytes() == 0
-    assert list(tmp_path.iterdir()) == []
