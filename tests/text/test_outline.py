@@ -1,7 +1,6 @@
 """Headings as they read: marks of Markdown go, and what is part of a name stays."""
 
 import re
-import time
 
 import pytest
 from hypothesis import given
@@ -38,15 +37,3 @@ def test_the_marks_that_close_a_heading_are_no_part_of_it(rest: str) -> None:
     heading = plain and plain_heading(plain["heading"])
     (cut,) = chunk(f"# {rest}\n\nSome text.", kind="markdown", max_tokens=220, overlap_tokens=0)
     assert cut.heading_path == ((heading,) if heading else ())
-
-
-@pytest.mark.slow
-def test_marks_without_an_end_take_linear_time() -> None:
-    def seconds(heading: str) -> float:
-        began = time.process_time()
-        plain_heading(heading)
-        return time.process_time() - began
-
-    for mark in ("*a ", "_a ", "a*", "**", "`", "[a](", "\\"):
-        short = min(seconds(mark * 1000) for _ in range(3))
-        assert min(seconds(mark * 2000) for _ in range(3)) < 3 * short + 0.02, mark

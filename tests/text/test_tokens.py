@@ -24,21 +24,15 @@ def test_counts_are_those_of_cl100k():
     assert count_tokens("hello world") == 2
     assert count_tokens("tiktoken is great!") == 6
     assert count_tokens("お誕生日おめでとう") == 9
+    assert count_tokens("<|endoftext|>") > 1, "special tokens are ordinary text"
+    assert well_formed("a\ud800b") == "a\ufffdb"
+    assert count_tokens("a\ud800b") == count_tokens("a\ufffdb")
 
 
 def test_the_shipped_vocabulary_is_the_published_one():
     shipped = Path(hydramem.__file__).parent / "data" / "cl100k_base.tiktoken.xz"
     digest = hashlib.sha256(lzma.decompress(shipped.read_bytes())).hexdigest()
     assert digest == "223921b76ee99bde995b7ff738513eef100fb51d18c93597a113bcffe865b2a7"
-
-
-def test_special_tokens_are_ordinary_text():
-    assert count_tokens("<|endoftext|>") > 1
-
-
-def test_lone_surrogates_count_as_the_replacement_character():
-    assert well_formed("a\ud800b") == "a\ufffdb"
-    assert count_tokens("a\ud800b") == count_tokens("a\ufffdb")
 
 
 @pytest.mark.slow
@@ -62,16 +56,11 @@ def test_pieces_cover_the_text_and_keep_the_bound(text: str, tokens: int):
     assert all(count_tokens(piece) <= tokens or len(piece) == 1 for piece in pieces)
 
 
-def test_words_stay_whole_where_there_is_white_space():
+def test_words_stay_whole_and_pieces_are_not_needlessly_small():
     text = "incomprehensibilities " * 50
     starts = (0, *split_at(text, 16)[:-1])
-    assert len(starts) > 5
     assert all(start == 0 or text[start] == " " for start in starts)
-
-
-def test_pieces_are_not_needlessly_small():
-    text = "The quick brown fox jumps over the lazy dog. " * 100
-    assert len(split_at(text, 100)) <= count_tokens(text) / 100 + 2
+    assert 5 < len(starts) <= count_tokens(text) / 12
 
 
 @pytest.mark.costly  # a process of its own

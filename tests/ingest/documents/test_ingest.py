@@ -7,9 +7,10 @@ from pathlib import Path
 import pytest
 
 from hydramem.core.config import IngestConfig
-from hydramem.core.row_types import RelationCandidate, Verdict
+from hydramem.core.row_types import Document, RelationCandidate, Verdict
 from hydramem.ingest.documents.ingest import Progress, ingest
 from hydramem.ingest.memories.forget import forget
+from hydramem.storage.in_memory.graph import InMemoryGraph
 from tests.ingest.conftest import KilledError, Kit
 
 GUIDE = """# Harbour
@@ -174,6 +175,26 @@ def test_refused_relations_are_not_stored_and_are_on_record(kit: Kit, guide: Pat
     (refused,) = json.loads(first.after)["relations_refused"]
     (row,) = [json.loads(change.after) for change in others if change.target == refused]
     assert (row["verdict"], row["type"], row["verifier"]) == ("rejected", "works_for", "test")
+
+
+def test_two_documents_name_one_entity_and_many_are_looked_up_at_once(tmp_path: Path) -> None:
+    class CountingGraph(InMemoryGraph):
+        reads = 0
+
+        def documents(self, ids: Sequence[str]) -> tuple[Document, ...]:
+            self.reads += 1
+            return super().documents(ids)
+
+    graph = CountingGraph()
+    kit = Kit(graph=graph)
+    for number in range(60):
+        (tmp_path / f"{number}.txt").write_text(f"Crate{number} Alpha stands in hall {number}.")
+    (tmp_path / "a.txt").write_text("Theodred II (Bishop of Elmham)\nTheodred II was a bishop of Elmham.")
+    (tmp_path / "b.txt").write_text("Elmham\nElmham was the see of Theodred II until 997.")
+    assert (kit.ingest(tmp_path).documents, kit.ingest(tmp_path).unchanged) == (62, 62)
+    assert graph.reads <= 6
+    (id,) = set(kit.known(["theodred ii", "theodred ii (bishop of elmham)"]).values())
+    assert len(kit.graph.mentioned([id])) == 2
 
 
 def twelve_notes(folder: Path) -> None:

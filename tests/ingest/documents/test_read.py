@@ -71,11 +71,8 @@ def test_encodings(text: str, encoding: str) -> None:
     assert decode(data) == text
 
 
-def test_encodings_mixed_in_one_file() -> None:
+def test_encodings_mixed_in_one_file_and_what_no_store_can_hold() -> None:
     assert decode("één\n".encode() + "één\n".encode("latin-1") + b"twee\n") == "één\néén\ntwee\n"
-
-
-def test_text_is_cleaned() -> None:
     assert clean("a\0b\r\nc\ud800d e\u0301") == "ab\nc\ufffdd é"
 
 
@@ -91,6 +88,7 @@ def test_markdown_titles_and_front_matter(tmp_path: Path) -> None:
 
 
 def test_html_becomes_structured_text() -> None:
+    assert as_markdown("<div>" * 100_000 + "deep").text.strip() == "deep"
     page = as_markdown(
         "<html><head><title>T</title><script>bad()</script></head><body><h1>Head <b>ing</b></h1>text"
         "<p>para<ul><li>one<li>two</ul><pre>a\n  b</pre><table><tr><th>x<th>y<tr><td>1<td>2</table></body>"
@@ -99,7 +97,3 @@ def test_html_becomes_structured_text() -> None:
     assert page.text == (
         "# Head ing\n\ntext\n\npara\n\n- one\n- two\n\n```\na\n  b\n```\n\n| x | y |\n| 1 | 2 |\n"
     )
-
-
-def test_html_nested_without_end_is_read() -> None:
-    assert as_markdown("<div>" * 100_000 + "deep").text.strip() == "deep"

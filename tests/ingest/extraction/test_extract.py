@@ -126,6 +126,7 @@ def test_pronouns_mean_the_topic_and_i_means_the_speaker() -> None:
         ("Neither Helena nor Marco works for Cisco.", set()),
         ("Is it true that Helena works for Cisco?", set()),
         ("I doubt Helena works for Cisco.", set()),
+        ("Ada Hale, Bo Berg, Kestrel, Lantern and Oslo were on the list.", set()),
         ("We plan to migrate Sparrow from Oracle to Postgres.", set()),
         ("Helena works for Cisco. That's not true.", set()),
         ("Helena does not live in Rome but works for Cisco.", {("Helena", "works_for", "Cisco")}),
@@ -134,10 +135,6 @@ def test_pronouns_mean_the_topic_and_i_means_the_speaker() -> None:
 )
 def test_what_is_supposed_denied_or_asked_is_not_stated(text: str, stated: set[tuple[str, str, str]]) -> None:
     assert triples(text) == stated
-
-
-def test_things_in_one_sentence_are_not_related_by_that_alone() -> None:
-    assert triples("Ada Hale, Bo Berg, Kestrel, Lantern and Oslo were on the list.") == set()
 
 
 @FEW

@@ -44,6 +44,10 @@ def test_a_later_fact_of_the_slot_ends_the_one_before() -> None:
     assert (closing.id, closing.until) == ("old", year(2021))
     undated = replace(NEW, valid_from=None)
     assert facts_ended_by(undated, [replace(OLD, valid_from=None)]).closings[0].until == year(2022)
+    together = replace(NEW, said_at=OLD.said_at)
+    assert [one.id for one in facts_ended_by(together, [OLD]).closings] == ["old"]
+    seeming = facts_ended_by(NEW, [OLD], may_close=False)
+    assert (seeming.closings, len(seeming.clashes)) == ((), 1), "the slot may have several values"
 
 
 @pytest.mark.parametrize(
@@ -78,11 +82,6 @@ def test_what_is_not_plain_is_a_clash_and_ends_nothing(new: Fact, old: Fact, why
     assert why in outcome.clashes[0].explanation
 
 
-def test_facts_said_at_one_time_go_by_when_they_begin() -> None:
-    together = replace(NEW, said_at=OLD.said_at)
-    assert [one.id for one in facts_ended_by(together, [OLD]).closings] == ["old"]
-
-
 def test_every_fact_of_the_slot_is_looked_at() -> None:
     others = [
         replace(OLD, id="elsewhere", slot="grace works_for"),
@@ -96,11 +95,6 @@ def test_every_fact_of_the_slot_is_looked_at() -> None:
     assert [one.id for one in outcome.clashes] == ["clashing"]
     assert [note.split()[0] for note in outcome.notes] == ["it", "it", "the"]
     assert outcome.notes[-1] == outcome.clashes[0].explanation
-
-
-def test_a_slot_that_only_seems_to_have_one_value_ends_nothing() -> None:
-    outcome = facts_ended_by(NEW, [OLD], may_close=False)
-    assert (outcome.closings, len(outcome.clashes)) == ((), 1)
 
 
 moments = st.none() | st.integers(2000, 2009).map(year)
@@ -147,11 +141,8 @@ def test_a_superseded_memory_ends_and_keeps_what_was_believed() -> None:
     assert version.id != current.id
     assert version.id.startswith("c_")
     assert (version.state, version.times.retired_at, version.times.valid_to) == ("archived", year(2022), None)
-
-
-def test_a_memory_that_is_to_end_later_still_holds() -> None:
-    current, _ = superseded(CHUNK, until=year(2030), at=year(2022), by="c_new")
-    assert current.state == "active"
+    still, _ = superseded(CHUNK, until=year(2030), at=year(2022), by="c_new")
+    assert still.state == "active"
 
 
 def test_a_corrected_memory_is_believed_no_longer() -> None:

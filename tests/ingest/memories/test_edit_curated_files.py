@@ -130,23 +130,23 @@ def test_a_form_that_would_not_be_kept_is_left_alone_but_for_additions(kit: Kit,
     )
 
 
-def test_an_edit_in_between_is_kept(kit: Kit, place: CuratedPlace) -> None:
-    change(kit, place, add("Tea at four."))
-    place.path.write_text("Tea at four.\n§\nA person wrote this.\n")
-    done = change(kit, place, CuratedChange(action="replace", old_text="Tea", content="Tea at five."))
-    assert done.entries == ("Tea at five.", "A person wrote this.")
-
-
 def test_entries_become_notes_once_and_go_with_their_entries(kit: Kit, place: CuratedPlace) -> None:
     done = change(kit, place, add("Ada leads billing."), add("Tea at four."), to_notes=True)
     assert len(done.remembered) == 2
     assert [(row.kind, row.source) for row in kit.chunks()] == [("note", "MEMORY.md")] * 2
     again = change(kit, place, to_notes=True)
     assert (again.changed, again.remembered, again.forgotten) == (False, (), ())
+    text = place.path.read_text()
+    place.path.unlink()
+    assert change(kit, place, from_notes=True, to_notes=True).remembered == ()
+    assert place.path.read_text() == text, "there and back is the same file"
     moved = CuratedChange(action="replace", old_text="Ada", content="Grace leads billing.")
     done = change(kit, place, moved, to_notes=True)
     assert (len(done.remembered), len(done.forgotten)) == (1, 1)
     assert set(kit.texts()) == {"Grace leads billing.", "Tea at four."}
+    with place.path.open("a") as file:
+        file.write("\n§\nA person wrote this.\n")
+    assert change(kit, place, add("Fine.")).entries[2:] == ("A person wrote this.", "Fine.")
 
 
 def test_notes_come_back_the_most_important_first_as_far_as_there_is_room(
@@ -160,14 +160,6 @@ def test_notes_come_back_the_most_important_first_as_far_as_there_is_room(
     assert done.entries == ("First.", "Great.", "Small.")
     assert done.left_out == ("a\n§\nb", "x" * 90)
     assert not change(kit, place, from_notes=True).changed
-
-
-def test_there_and_back_is_the_same_file(kit: Kit, place: CuratedPlace) -> None:
-    change(kit, place, add("Ada leads billing."), add("Tea at four."), to_notes=True)
-    text = place.path.read_text()
-    place.path.unlink()
-    assert change(kit, place, from_notes=True, to_notes=True).remembered == ()
-    assert place.path.read_text() == text
 
 
 def test_a_session_is_shown_what_it_was_shown_first() -> None:

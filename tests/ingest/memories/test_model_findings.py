@@ -54,23 +54,15 @@ def said(kit: Kit, *texts: str, by: Models, settings: MemoryConfig = SETTINGS) -
     return capture(turns, "chat", target=kit.target(), settings=settings, turn_tokens=200, models=by)
 
 
-def test_a_memory_states_what_the_model_quotes(kit: Kit) -> None:
+def test_a_memory_states_what_the_model_quotes_and_those_of_one_call_are_read_together(kit: Kit) -> None:
     by, script = models(PAYROLL)
-    (done,) = told(kit, TEXT, by=by)
+    done, other = told(kit, TEXT, "dana likes tea.", by=by)
+    assert [prompt.shape for prompt in script.prompts] == [ExtractionReply]
+    assert other.usage.calls == 0
     assert STATED in kit.triples()
     assert {"quillon", "harbour office"} <= set(done.entities)
     assert (done.notes, done.usage.calls, len(script.prompts)) == ((), 1, 1)
     assert kit.counted_right()
-
-
-def test_memories_of_one_call_are_read_together(kit: Kit) -> None:
-    by, script = models(reply(), reply())
-    first, second = told(kit, TEXT, "dana likes tea.", by=by)
-    assert [prompt.shape for prompt in script.prompts] == [ExtractionReply]
-    assert (first.usage.calls, second.usage.calls) == (1, 0)
-    by, script = models(reply(), reply(), each=1)
-    told(kit, "dana likes cake.", "dana likes jam.", by=by)
-    assert len(script.prompts) == 2
 
 
 @pytest.mark.parametrize("failure", [ModelUnavailableError("gone"), "prose"])

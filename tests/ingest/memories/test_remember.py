@@ -226,24 +226,20 @@ def test_what_a_model_makes_of_a_memory_is_screened_too(kit: Kit):
     assert row(kit, old.id).metadata["superseded_by"] == done.id
 
 
-def test_what_happened_is_never_ended_by_what_came_after(kit: Kit):
+def test_what_happened_and_what_is_of_another_scope_is_never_ended(kit: Kit):
     event = memory("Billing moved to MySQL.", **GIVEN, kind="event", happened_at=draft_time("2024"))
     old = tell(kit, event)
     script = ScriptedGenerator(plan(each={"action": "delete"}))
     tell(kit, memory("Billing moved to Oracle.", **GIVEN), script=script)
     assert (row(kit, old.id).state, script.prompts) == ("active", [])
+    old = tell(kit, memory("Billing runs on MySQL today.", **GIVEN | {"scope": "/a"}))
+    for scope in ("/", "/b", "/a/b"):
+        tell(kit, memory("Billing runs on MySQL here.", **GIVEN | {"scope": scope}), script=script)
+    assert row(kit, old.id).state == "active"
 
 
 def draft_time(when: str) -> Any:
     return moment(when, name="when")
-
-
-def test_scopes_do_not_touch_each_other(kit: Kit):
-    old = tell(kit, memory("Billing runs on MySQL today.", **GIVEN | {"scope": "/a"}))
-    script = ScriptedGenerator(plan(each={"action": "delete"}))
-    for scope in ("/", "/b", "/a/b"):
-        tell(kit, memory("Billing runs on MySQL here.", **GIVEN | {"scope": scope}), script=script)
-    assert row(kit, old.id).state == "active"
 
 
 # What is said again -------------------------------------------------------------------------------

@@ -84,15 +84,6 @@ def test_functions_that_fit_are_whole(source: str, limit: int) -> None:
         assert any(function in one for one in texts), function
 
 
-def test_methods_of_a_large_class_are_whole() -> None:
-    methods = [
-        f"    def m{n}(self):\n        one = {n}\n\n        return self.total + one\n" for n in range(40)
-    ]
-    text = "class Large:\n" + "\n".join(methods)
-    texts = [piece.text for piece in chunk(text, kind="code", max_tokens=120, overlap_tokens=0)]
-    assert all(any(method.rstrip() in one for one in texts) for method in methods)
-
-
 LINES = st.lists(
     st.tuples(
         st.sampled_from([0, 0, 1, 2, 3]),
@@ -124,13 +115,20 @@ def test_every_line_is_in_a_chunk_in_order_and_none_is_small(
     assert len(cut) == 1 or all(piece.tokens >= min(20, limit // 4) for piece in cut)
 
 
-def test_rules_of_a_style_sheet_and_objects_of_a_list_are_apart() -> None:
-    rules = [f".box-{n} {{\n  width: {n}px;\n  color: red;\n}}" for n in range(40)]
-    texts = [one.text for one in chunk("\n".join(rules), kind="code", max_tokens=60, overlap_tokens=0)]
-    assert all(any(rule in one for one in texts) for rule in rules)
-    rows = [f'  {{\n    "id": {n},\n    "name": "row"\n  }},' for n in range(40)]
-    texts = [
-        one.text
-        for one in chunk("[\n" + "\n".join(rows) + "\n]", kind="code", max_tokens=90, overlap_tokens=0)
-    ]
-    assert all(any(row.strip() in one for one in texts) for row in rows)
+METHODS = [f"    def m{n}(self):\n        one = {n}\n\n        return self.total + one" for n in range(40)]
+RULES = [f".box-{n} {{\n  width: {n}px;\n  color: red;\n}}" for n in range(40)]
+OBJECTS = [f'  {{\n    "id": {n},\n    "name": "row"\n  }}' for n in range(40)]
+
+
+@pytest.mark.parametrize(
+    ("text", "parts", "limit"),
+    [
+        ("class Large:\n" + "\n\n".join(METHODS), METHODS, 120),
+        ("\n".join(RULES), RULES, 60),
+        ("[\n" + ",\n".join(OBJECTS) + "\n]", OBJECTS, 90),
+    ],
+    ids=["methods of a class", "rules of a style sheet", "objects of a list"],
+)
+def test_parts_of_something_large_are_whole(text: str, parts: list[str], limit: int) -> None:
+    texts = [piece.text for piece in chunk(text, kind="code", max_tokens=limit, overlap_tokens=0)]
+    assert all(any(part.strip() in one for one in texts) for part in parts)

@@ -13,13 +13,11 @@ from hydramem.text.names.name_variants import (
     ("short", "long", "how"),
     [
         ("AW", "Dr Ada Wroblewska", "initials"),
-        ("VoV", "Voices of the Valley", "initials"),
         ("KL300", "KilnLine 300", "initials"),
         ("3rd Breakfast", "Third Breakfast", "misspelled"),
         ("Mina", "Wilhelmina Oster", "part"),
         ("Mrs Oster", "Wilhelmina Oster", "part"),
         ("Mohammed al-Basri", "Muhammad el-Basri", "misspelled"),
-        ("DocketPro", "Docket Pro", "misspelled"),
         ("the orchard project", "Orchards of Linden", "described"),
     ],
 )
@@ -37,7 +35,6 @@ def test_a_name_stands_for_another(short: str, long: str, how: Variant) -> None:
         ("Upper Mill Street shop", "Lower Mill Street shop"),
         ("Form Blue-7", "Form Blue-17"),
         ("the blue project", "the green project"),
-        ("Omar", "Amira Shah"),
         ("AW", "Bella Wroblewska"),
         ("!!", "??"),
     ],

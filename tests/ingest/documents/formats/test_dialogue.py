@@ -34,21 +34,10 @@ def test_each_speaker_has_a_turn_and_the_date_above_is_theirs() -> None:
         ("Ben Okri", "Thank you!"),
     ]
     assert {turn.happened_at for turn in talk.turns} == {datetime(2023, 5, 8, 13, 56, tzinfo=UTC)}
-
-
-def test_a_later_date_is_that_of_the_turns_after_it() -> None:
-    (talk,) = parse_dialogue(
-        TALK + "[2023/05/20 (Sat) 02:21]\nAda: Still here.\n[21 May 2023] Ada: Now not.", name="talk"
-    )
-    days = [turn.happened_at.day for turn in talk.turns if turn.happened_at]
-    assert days == [8, 8, 8, 8, 20, 21]
-    assert talk.turns[3].text == "Thank you!"
-
-
-def test_what_is_no_date_stays_text() -> None:
-    plain = TALK.replace("[1:56 pm on 8 May, 2023]", "A visit") + "[laughs out loud]\n[aside] Ada: Bye."
-    assert turns(plain)[0] == ("Ada", "A visit\nDid you paint this?")
-    assert turns(plain)[3:] == [("Ben Okri", "Thank you!\n[laughs out loud]"), ("Ada", "[aside] Bye.")]
+    more = "[2023/05/20 (Sat) 02:21]\nAda: Still here.\n[aside] Ada: Bye.\n[21 May 2023] Ada: Not now."
+    (talk,) = parse_dialogue(TALK + more, name="talk")
+    assert [turn.happened_at.day for turn in talk.turns if turn.happened_at] == [8, 8, 8, 8, 20, 20, 21]
+    assert talk.turns[-2].text == "[aside] Bye.", "what is no date stays text"
 
 
 @pytest.mark.parametrize(

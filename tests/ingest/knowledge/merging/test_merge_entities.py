@@ -150,26 +150,17 @@ def test_what_was_written_since_stays_and_is_listed(two: Kit) -> None:
     assert two.counted_right()
 
 
-def test_a_verdict_since_goes_along(two: Kit) -> None:
+def test_a_verdict_and_an_end_since_go_along(two: Kit) -> None:
     unite(two, "Ada", "Ada Lovelace")
     row = next(row for row in two.relations() if row.type == "father_of")
     said = Verdict(decision="accepted", score=1.0, stage="person", verifier="person:Grace", layer="verified")
     two.put(relations=(decided(row, said, at(99)),))
-    assert divide(two, "Ada Lovelace").left == ()
-    row = next(row for row in two.relations() if row.type == "father_of")
-    assert (row.id, row.verifier, row.layer) == (
-        told_id("Byron", "father_of", "Ada Lovelace"),
-        "person:Grace",
-        "verified",
-    )
-
-
-def test_what_ended_since_ended_with_its_history(two: Kit) -> None:
-    unite(two, "Ada", "Ada Lovelace")
     told(two, "Ada", "lives_in", "Paris", valid_from=at(-1))
-    divide(two, "Ada Lovelace")
-    around = two.graph.relations([entity_id(PROJECT, "london")])
-    mine = [row for row in around if row.type == "lives_in"]
+    assert told_id("Byron", "father_of", "Ada") not in divide(two, "Ada Lovelace").left
+    row = next(row for row in two.relations() if row.type == "father_of")
+    assert row.id == told_id("Byron", "father_of", "Ada Lovelace")
+    assert (row.verifier, row.layer) == ("person:Grace", "verified")
+    mine = [row for row in two.graph.relations([one("London").id]) if row.type == "lives_in"]
     (london,) = (row for row in mine if row.state == "superseded")
     assert london.times.valid_to == at(-1)
     assert [row.metadata["version_of"] for row in mine if row.state == "archived"] == [london.id]
