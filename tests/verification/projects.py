@@ -63,10 +63,10 @@ class Project:
     def commit(self, write: Write, vectors: Mapping[str, Vector]) -> None:
         self.mirror.commit(write, vectors)
 
-    def fill(self, count: int, *, seed: int = 0) -> list[Relation]:
+    def fill(self, count: int) -> list[Relation]:
         """Store relations between entities `s0`, `o0` and so on; return them in order."""
         rows = [
-            replace(scored(place, np.random.default_rng([seed, place]), "srmkg:1"), project=self.name)
+            replace(scored(place, np.random.default_rng([0, place]), "srmkg:1"), project=self.name)
             for place in range(count)
         ]
         ends = [

@@ -39,12 +39,6 @@ def test_every_session_is_distilled_once_and_a_night_is_undone_whole(tmp_path: P
         assert night(memory, "distill").run is None and len(model.prompts) == 2
 
 
-def test_without_a_model_sessions_stay_logs(memory: Memory) -> None:
-    say(memory, "one", "We moved to Ghent.")
-    done = night(memory, "distill")
-    assert (done.state, done.run, facts(memory)) == ("completed", None, [])
-
-
 @pytest.mark.parametrize(
     ("replies", "state", "kept"),
     [

@@ -10,8 +10,12 @@ import pytest
 from hydramem import Memory
 from hydramem.core.errors import ModelUnavailableError, StorageError
 from hydramem.core.results.garden_results import Gardened, PhaseReport
+from hydramem.core.results.upkeep_results import Drained
+from hydramem.core.row_types import Usage
 from hydramem.garden.phases.community_names_prompt import GroupReply
 from hydramem.garden.phases.lasting_communities import FILE, lasting, read_groups
+from hydramem.garden.phases.maintain import Upkeep, maintain
+from hydramem.storage.repair.compare_stores import Sampled
 from tests.engines import DISK_ENGINE
 from tests.garden.memories import night, opened, put
 from tests.garden.rows import entity, relation
@@ -55,6 +59,23 @@ def test_what_differs_is_told(memory: Memory) -> None:
     assert "doctor --fix" in " ".join(report.notes)
     memory.doctor(fix=True)
     assert upkeep_of(night(memory, "maintain")).state == "completed"
+
+
+def test_one_thing_that_fails_does_not_cost_the_others(memory: Memory) -> None:
+    done = list[str]()
+
+    def fails() -> None:
+        raise StorageError("no room")
+
+    upkeep = Upkeep(
+        drain=lambda seconds: Drained(left=2, usage=Usage(calls=3, prompt_tokens=20)),
+        expire=lambda: 0,
+        compact=fails,
+        compare=lambda: Sampled(compared=0, differing=0),
+        checkpoint=lambda: done.append("checkpoint"),
+    )
+    report = maintain(memory._garden_run("default", ("maintain",), None).context("maintain"), upkeep)
+    assert report.state == "partial" and done == ["checkpoint"]
 
 
 def test_a_community_keeps_its_id_when_another_leads(tmp_path: Path) -> None:

@@ -128,6 +128,14 @@ def test_what_was_accepted_by_a_smaller_graph_is_looked_at_again(memory: Memory)
     assert row.id in [each.target for each in night(memory, "verify").changes]
 
 
+def test_what_a_person_decided_is_not_looked_at(waiting: Memory, model: Model) -> None:
+    (row,) = rows(waiting)["RELATES"]
+    decided = replace(row, verdict="deferred", verifier="person:ada")
+    put(waiting, relations=(decided,))
+    model.verdict = "GROUNDED"
+    assert night(waiting, "verify").phases[0].proposals == 0
+
+
 def contested(memory: Memory) -> tuple[Relation, Relation]:
     """Put a claim of a memory beside another of the same type and object that is less probable."""
     memory.remember(LEADS)

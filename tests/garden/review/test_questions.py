@@ -196,6 +196,9 @@ def test_a_walk_takes_answers_skips_and_stops(memory: hydramem.Memory) -> None:
     assert done == 1 and "1 answered" in shown and "1 of 4" in shown and "3 of 4" in shown
     assert first not in waiting(memory) and second in waiting(memory)
     assert walked(memory)[0] == 0
+    with pytest.raises(KeyboardInterrupt):
+        walked(memory, "n", "^C")
+    assert len(waiting(memory)) == 2, "what was answered before an interrupt is kept"
 
 
 def test_a_walk_asks_what_still_stands_as_it_stands_then(memory: hydramem.Memory) -> None:

@@ -59,12 +59,7 @@ def test_a_verdict_says_why_and_quotes_what_states_the_claim() -> None:
         candidate(None),
     ]
     found = verdicts(*asked)
-    assert [verdict.quote for verdict in found] == [
-        "Then Ada Lovelace maintains billing.",
-        None,
-        None,
-        None,
-    ]
+    assert [verdict.quote for verdict in found] == ["Then Ada Lovelace maintains billing.", *[None] * 3]
     for verdict, words in zip(
         found, ("a sentence names both", "denies it", "no passage names", "neither a passage"), strict=True
     ):

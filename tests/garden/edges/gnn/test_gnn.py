@@ -6,7 +6,6 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from hydramem.core.errors import StorageError
 from hydramem.garden.edges.gnn.trained_model import Model, available
 from hydramem.garden.edges.logistic import auc
 from hydramem.graph.snapshot.snapshot import Snapshot
@@ -45,16 +44,6 @@ def test_wrong_relations_look_worse_and_a_saved_model_says_the_same(tmp_path: Pa
     np.testing.assert_allclose(told.spurious, scores.spurious, rtol=1e-5)
     grown = ruled(people=155)
     assert np.isfinite(score(again, grown, vectors=by_kind).spurious).all()
-
-
-@needs_torch
-def test_what_is_no_model_is_told(tmp_path: Path) -> None:
-    from hydramem.garden.edges.gnn.score import load
-
-    assert load(tmp_path / "none.pt") is None
-    (tmp_path / "broken.pt").write_bytes(b"\x00broken")
-    with pytest.raises(StorageError, match=r"broken\.pt"):
-        load(tmp_path / "broken.pt")
 
 
 @needs_torch

@@ -186,7 +186,8 @@ def test_nothing_is_inferred_without_reason(tmp_path: Path, passage, fields) -> 
         assert inferred(memory) == []
 
 
-def test_no_more_is_inferred_than_is_allowed_the_surest_first(tmp_path: Path) -> None:
-    with opened(tmp_path, GARDEN_INFER_LIMIT="1") as memory:
-        filled(memory, [("Person22 is a member of Team2.", ("p22", "t2")), STATED])
-        assert [each.text for each in night(memory, "infer").changes] == ["Person23 member_of Team2"]
+def test_what_was_withdrawn_is_not_inferred_again(memory: Memory) -> None:
+    filled(memory, [STATED])
+    gone = relation("p23", "member_of", "t2", state="archived")
+    put(memory, relations=(gone,))
+    assert night(memory, "infer").phases[0].proposals == 0

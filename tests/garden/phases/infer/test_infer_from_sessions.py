@@ -100,6 +100,15 @@ def test_with_one_model_its_inferences_wait_for_another(tmp_path: Path) -> None:
         assert night(memory, "infer", "verify").changes == ()
 
 
+def test_another_model_then_decides_on_it(tmp_path: Path) -> None:
+    with opened(tmp_path, lambda prompt: {"relations": [REPLY]}) as memory:
+        filled(memory)
+        night(memory, "infer", "verify")
+        memory._given_generator = ScriptedGenerator(Model("REJECTED"), name="reader")
+        done = night(memory, "verify")
+        assert [each.action for each in done.changes] == ["archive"]
+
+
 def test_it_is_stored_once_and_undone_whole(tmp_path: Path) -> None:
     with opened(tmp_path, lambda prompt: {"relations": [REPLY]}) as memory:
         filled(memory)

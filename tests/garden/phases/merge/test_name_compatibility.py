@@ -11,7 +11,6 @@ from hydramem.text.names.name_comparison import name_parts
     [
         ("Dr. Ada Lovelace", "ada_lovelace", "equal"),
         ("University of Oxford", "Oxford University", "equal"),
-        ("Thomas James", "James Thomas", "turned"),
         ("Postgres", "PostgreSQL", "misspelled"),
         ("J. Smith", "John Smith", "initials"),
         ("IBM", "International Business Machines", "initials"),
@@ -21,7 +20,6 @@ from hydramem.text.names.name_comparison import name_parts
         ("John Smith Jr.", "John Smith", None),
         ("Mercury (planet)", "Mercury (element)", None),
         ("2010-06", "2010-06-06", None),
-        ("Dr Brown", "Mr. Brown", None),
         ("The Town", "On the Town", "shorter"),
         ("SEARCH_RERANK_MS", "SEARCH_RERANK_S", None),
         ("Robert A.", "Roberta", "turned"),
