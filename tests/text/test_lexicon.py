@@ -25,3 +25,12 @@ def test_each_table_names_the_modules_that_read_it_and_has_each_word_once(file):
             assert lexicon.word_set(file, name)
         if not isinstance(table, str) and "rows" in table:
             assert lexicon.word_rows(file, name)
+
+
+def test_a_word_that_stands_twice_is_an_error(tmp_path, monkeypatch):
+    (tmp_path / "short.toml").write_text('[small]\nwords = "a b a"\n[pairs]\nrows = ["a b", "b c"]\n')
+    monkeypatch.setattr(lexicon, "_FOLDER", tmp_path)
+    with pytest.raises(ValueError, match=r"short\.small: more than once: a"):
+        lexicon.word_set("short", "small")
+    with pytest.raises(ValueError, match=r"short\.pairs: more than once: b"):
+        lexicon.word_rows("short", "pairs")

@@ -50,8 +50,7 @@ def test_forgetting_by_scope_takes_one_owner_back(memory: hydramem.Memory, put: 
 
 
 def test_a_file_of_one_page_may_be_cut_off_and_says_so(memory: hydramem.Memory, put: Put) -> None:
-    page = [{"id": str(n), "memory": f"Fact number {n}"} for n in range(20)]
-    done = memory.import_memories(put("mem0.json", page))
+    done = memory.import_memories(put("mem0.json", [{"memory": f"Fact number {n}"} for n in range(20)]))
     assert done.new.memories == 20
     assert "top_k" in done.notes[0]
     assert "expected a list" in memory.import_memories(put("x.json", {}), format="mem0").skipped[0].reason

@@ -221,7 +221,6 @@ def test_a_revised_relation_has_other_times_and_keeps_what_was_believed() -> Non
 @pytest.mark.parametrize(
     ("until", "by", "state"),
     [
-        (2021, "r_2", "superseded"),
         (2022, "r_2", "superseded"),
         (2023, "r_2", "active"),
         (2021, None, "active"),
@@ -260,7 +259,6 @@ def test_what_a_person_says_holds_beside_it_may_be_marked_on_either() -> None:
         ("archived", {VERSION_OF: "r_2"}, False),
         ("active", {}, False),
         ("superseded", {}, False),
-        ("active", {WITHDRAWN: True}, False),
     ],
 )
 def test_only_what_went_with_its_evidence_returns_with_it(

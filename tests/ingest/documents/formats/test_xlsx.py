@@ -11,12 +11,14 @@ def text_of(data: bytes) -> str:
     return read_xlsx(data, max_bytes=LIMIT).text
 
 
-def test_sheets_are_headings_and_rows_are_tables():
-    book = xlsx({"Stock": rows(["Item", "Count"], ["Bolt", "4"]), "Notes": rows(["Only text."])})
-    assert (
-        text_of(book)
-        == "## Stock\n\n| Item | Count |\n| --- | --- |\n| Bolt | 4 |\n\n## Notes\n\nOnly text.\n"
-    )
+def test_sheets_are_headings_rows_are_tables_and_hidden_sheets_are_left_out():
+    sheets = {
+        "Stock": rows(["Item", "Count"], ["Bolt", "4"]),
+        "Unseen": rows(["b"]),
+        "Notes": rows(["Text."]),
+    }
+    text = text_of(xlsx(sheets, states={"Unseen": "veryHidden"}))
+    assert text == "## Stock\n\n| Item | Count |\n| --- | --- |\n| Bolt | 4 |\n\n## Notes\n\nText.\n"
 
 
 def test_empty_rows_divide_tables_and_single_cells_above_are_text():
@@ -41,11 +43,6 @@ def test_values_are_shown_as_they_are_meant():
     assert "| Ada L. | TRUE | 2026-05-01 | 2026-05-01 09:00 | 7 | 0.3 | 2 | #N/A |" in text_of(
         xlsx({"S": f"<row>{cells}</row>"}, shared=shared)
     )
-
-
-def test_hidden_sheets_are_left_out():
-    book = xlsx({"Seen": rows(["a"]), "Unseen": rows(["b"])}, states={"Unseen": "veryHidden"})
-    assert text_of(book) == "## Seen\n\na\n"
 
 
 @pytest.mark.parametrize("number", ["1e999", "nan", "-5", "99999999999", "x"])
