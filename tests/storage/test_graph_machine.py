@@ -30,14 +30,19 @@ from hydramem.storage.schema import (
 from hydramem.storage.store import GraphStore, Listing
 from hydramem.storage.write import Removal, Write
 from tests.engines import DISK_ENGINE
-from tests.examples import FEW, MANY
+from tests.examples import FEW
+from tests.faults.results import rounds
 from tests.storage.engine_stores import drop_engine, emptied, open_engine
 from tests.storage.rows import at, chunk, document, entity, item, job, link, mention, relation, session
 
 LONG = pytest.mark.timeout(900)
 EXAMPLES = [
     pytest.param(settings(FEW, stateful_step_count=8), id="few", marks=pytest.mark.costly),
-    pytest.param(settings(MANY, stateful_step_count=12), id="many", marks=[pytest.mark.slow, LONG]),
+    pytest.param(
+        settings(max_examples=rounds(40, full=200), stateful_step_count=12),
+        id="many",
+        marks=[pytest.mark.slow, LONG],
+    ),
 ]
 # Rows that are there from the start, so that edges find their ends, and rows that may come.
 DOCUMENTS = ("d0", "d1")

@@ -25,6 +25,7 @@ from hydramem.storage.cypher.schema_statements import graph_file
 from hydramem.storage.schema import CHUNK, ENTITY, LINKS, MENTIONS, RELATES
 from hydramem.storage.store import Listing
 from tests import ROOT
+from tests.faults.results import rounds
 from tests.storage.rows import chunk, entity, link, mention, relation, write
 
 TEXTS = ("", "'quoted' \"twice\" \\ back", "line\nline\ttab\r", "Zoë 日本 🦉", "a,b;c|d", "null", "[]", "{}")
@@ -282,7 +283,7 @@ def test_a_kill_during_checkpoints_loses_nothing(tmp_path: Path, settings: Stora
 @pytest.mark.slow
 @pytest.mark.timeout(600)
 def test_kills_at_random_moments_lose_nothing(tmp_path: Path, settings: StorageConfig) -> None:
-    check_kills(tmp_path / "graph", settings, kills=20, seed=7)
+    check_kills(tmp_path / "graph", settings, kills=rounds(8, full=20), seed=7)
 
 
 def test_an_engine_that_breaks_while_a_checkpoint_runs_loses_nothing(
