@@ -5,7 +5,7 @@ from itertools import pairwise
 import pytest
 
 from benchmarks.chunking.cutters import CUTTERS, Cut
-from benchmarks.chunking.functions import brace_functions, cython_functions, python_functions
+from benchmarks.chunking.functions import brace_functions, python_functions
 from benchmarks.chunking.measure import lost_lines
 from benchmarks.chunking.written import LANGUAGES, written_files
 from hydramem.text.tokens import count_tokens
@@ -23,16 +23,6 @@ class Kept:
 
     other = 1
 '''
-CYTHON = """
-cdef class Kept:
-    # A note on it.
-    cdef int count(self, int a,
-                   int b) except -1:
-        return a
-
-    def other(self):
-        pass
-"""
 C = """
 #define TWICE(a) { a; a; }
 /* A note
@@ -56,8 +46,6 @@ def texts_at(text: str, spans: list[tuple[int, int]]) -> list[str]:
 def test_functions_are_found_with_what_belongs_to_them() -> None:
     (size,) = texts_at(PYTHON, python_functions(PYTHON))
     assert size.startswith("# A note on it.") and size.endswith('return "}"')
-    count, other = texts_at(CYTHON, cython_functions(CYTHON))
-    assert count.startswith("# A note") and count.endswith("return a") and other.endswith("pass")
     first, second = texts_at(C, brace_functions(C))
     assert first.startswith("/* A note") and first.endswith("return 0;\n}")
     assert second == '// Another.\nStatus Add(int a) const { return "{"; }'

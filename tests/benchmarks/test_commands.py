@@ -29,20 +29,8 @@ pytestmark = pytest.mark.slow
 
 PAIRS = (
     Pair(old="Bo keeps bees in Cork.", new="Bo keeps bees in Cork.", label="duplicate", kind="k"),
-    Pair(
-        old="Ada lives in Oslo.",
-        new="Ada lives in Bergen.",
-        label="update",
-        kind="k",
-        question="Where is Ada?",
-    ),
-    Pair(
-        old="Ada speaks Polish.",
-        new="The kiln in the cellar broke.",
-        label="unrelated",
-        kind="k",
-        question="Which language does Ada speak?",
-    ),
+    Pair(old="Ada lives in Oslo.", new="Ada lives in Bergen.", label="update", kind="k", question="Where?"),
+    Pair(old="Ada speaks Polish.", new="The kiln broke.", label="unrelated", kind="k", question="Polish?"),
 )
 
 

@@ -47,11 +47,8 @@ def test_a_true_memory_that_is_gone_misses_the_target() -> None:
     assert found["the same, new text in a wrapper"].met is True
     assert found["the same, all pairs in one project"].met is None  # there were none
     assert found["memories ended by a text of another pair, all in one project"].count == 1
-
-
-def test_a_new_text_that_was_not_stored_is_harm_unless_it_is_a_duplicate() -> None:
+    # A new text that was not stored is harm, unless it is a duplicate.
     rows = [outcome("update", merged=True), outcome("refine"), outcome("duplicate", merged=True)]
-    empty = together.Store(pairs=(), memories=0, ended_by_others=0)
     lost = by_name(figures.harm(rows, [], empty))["updates, contradictions, refinements merged away"]
     assert (lost.count, lost.of, lost.met) == (1, 2, False)
 

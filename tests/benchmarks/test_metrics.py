@@ -1,12 +1,9 @@
 """The formulas behind figures of several benchmarks, by hand."""
 
-import json
-
 import numpy as np
 import pytest
 
-from benchmarks import scale_page, verification, writes
-from benchmarks.matching import best_threshold
+from benchmarks import scale_page, verification
 from benchmarks.relation_confidence import counted
 from benchmarks.retrieval import Answered, mean_reciprocal_rank, recall_at
 
@@ -32,25 +29,10 @@ def test_areas_are_those_of_scikit_learn() -> None:
     )
 
 
-def test_a_threshold_of_matching_lies_between_what_is_one_and_what_is_two() -> None:
-    chances, same = np.array([0.1, 0.2, 0.7, 0.9]), np.array([False, False, True, True])
-    assert 0.2 < best_threshold(chances, same) <= 0.7
-
-
 def test_labels_of_relations_are_counted_by_source_finder_and_type() -> None:
     label = {"source": "memory", "how": "rules", "type": "leads", "right": True}
     counts = counted([label, label, {**label, "right": False}, {**label, "how": "parse"}])
     assert counts == {("memory", "rules"): {"leads": [2, 1]}, ("memory", "parse"): {"leads": [1, 0]}}
-
-
-def test_texts_that_are_written_are_all_different(tmp_path) -> None:
-    (tmp_path / "made").mkdir()
-    texts = (f"Ada moved crate {n} to hall 7 of the harbour. It holds {n} lamps." for n in range(40))
-    lines = [json.dumps({"id": str(n), "text": text}) for n, text in enumerate(texts)]
-    (tmp_path / "made" / "docs.jsonl").write_text("\n".join(lines), encoding="utf-8")
-    assert len(set(writes.sentences(tmp_path, 60))) == 60
-    with pytest.raises(ValueError, match="fewer than"):
-        writes.sentences(tmp_path, 10_000)
 
 
 def test_the_page_of_scale_compares_figures_with_targets() -> None:

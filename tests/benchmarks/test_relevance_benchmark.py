@@ -1,15 +1,10 @@
 """The benchmark of relevance: what it asks, and what its fit and its figures are."""
 
-import json
 from dataclasses import replace
-from pathlib import Path
-
-import pytest
 
 from benchmarks.relevance.asked import DATA, talk_of, written_stores
 from benchmarks.relevance.fit import figures, fit, fit_all, fit_rank, left_out, mean, usable
 from benchmarks.relevance.measure import Measured
-from benchmarks.relevance.sizes import IN_LARGE, large_store, small_stores
 from hydramem.search.relevance.relevance import BY_MEANING
 
 
@@ -79,47 +74,3 @@ def test_the_written_texts_are_whole_and_what_is_held_out_is_not_fitted_on():
             golds = {id for one in store.asked for id in one.gold}
             assert golds <= store.memories.keys()
             assert {one.kind for one in store.asked} == {"own", "foreign", "talk"}
-
-
-def a_set(folder: Path, cases: dict[str, int]) -> None:
-    """Write a set of cases, each with so many documents, every fourth of which answers a question."""
-    folder.mkdir(parents=True)
-    docs, queries = [], []
-    for case, count in cases.items():
-        for number in range(count):
-            id = f"D{number}"
-            docs.append({"case": case, "id": id, "text": f"Text {number} of {case}.", "meta": {"time": ""}})
-            if number % 4 == 0:
-                query = f"What is text {number} of {case}?"
-                queries.append({"case": case, "qid": id, "query": query, "gold": [id], "category": "c"})
-    for name, rows in (("docs", docs), ("queries", queries)):
-        lines = "\n".join(json.dumps(row) for row in rows)
-        (folder / f"{name}.jsonl").write_text(lines, encoding="utf-8")
-
-
-@pytest.fixture
-def data(tmp_path: Path) -> Path:
-    for name in ("2wiki", "hotpot100", "beam100k"):
-        a_set(tmp_path / name, {name: 400})
-    for name in ("locomo-session", "locomo-turn"):
-        a_set(tmp_path / name, {"talk-1": 300, "talk-2": 300})
-    return tmp_path
-
-
-def test_stores_answer_their_own_questions_and_no_foreign_one(data: Path) -> None:
-    stores = list(small_stores(data))
-    assert len({store.name for store in stores}) == len(stores) == 3 + 3 + 2 + 2 + 1
-    for store in stores:
-        held = {row["id"] for row in store.documents}
-        assert 3 <= len(held) <= 100
-        own = [one for one in store.asked if one.kind == "own"]
-        assert own and all(one.gold <= held for one in own)
-        case = store.name.removeprefix(f"{store.kind}-").rsplit("-", 1)[0]
-        assert not any(case in one.text for one in store.asked if one.kind == "foreign")
-    store = large_store(data)
-    held = {row["id"] for row in store.documents}
-    assert len(held) == len(store.documents) == 400 + 400 + 600
-    own = [one for one in store.asked if one.kind == "own"]
-    assert own and all(one.gold <= held for one in own)
-    foreign = [one.text for one in store.asked if one.kind == "foreign"]
-    assert foreign and not any(name in text for text in foreign for name in (*IN_LARGE, "talk-"))

@@ -9,7 +9,7 @@ import pytest
 
 from benchmarks.train_pairs.card import fitted_bounds, fitted_temperature, softmax, table
 from benchmarks.train_pairs.groups import LABELS, Filling, Group, read_groups
-from benchmarks.train_pairs.pairs import Pair, crossings, pairs_of, turned
+from benchmarks.train_pairs.pairs import Pair, pairs_of, turned
 from hydramem.text.normalize import wording
 
 DATA = Path(__file__).parents[2] / "benchmarks" / "data" / "pairs"
@@ -70,18 +70,3 @@ def test_no_text_of_the_test_parts_is_trained_on(trained_on: list[Group]):
 def _texts(group: Group) -> list[str]:
     filling = Filling(random.Random(0), group.lists)
     return [filling.fill(text) for text in (group.old, *(line.text for line in group.lines))]
-
-
-def test_statements_that_share_a_thing_are_both_true(tmp_path: Path):
-    path = tmp_path / "own.txt"
-    path.write_text(
-        "@team: billing, search, mobile\n\n"
-        "=changes {person*} leads the {team!} team.\nn It rains.\n\n"
-        "=changes The choir is led by the {team*} team.\nn It rains.\n",
-        encoding="utf-8",
-    )
-    pairs = crossings(read_groups(path), 20, random.Random(0))
-    assert pairs and {pair.label for pair in pairs} == {"unrelated"}
-    teams = ("billing", "search", "mobile")
-    shared = [each for each in pairs if any(name in each.old and name in each.new for name in teams)]
-    assert len(shared) > len(pairs) / 2  # some words are misspelt on purpose

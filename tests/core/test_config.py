@@ -34,9 +34,8 @@ def test_without_a_file_it_is_the_defaults_and_variables_that_name_no_key_are_le
     assert load_config(environment={"HYDRAMEM_HOME": "x", "HYDRAMEM_TOKEN": "y"}) == Config()
 
 
-@pytest.mark.parametrize(
-    ("text", "said"),
-    [
+def test_a_wrong_file_is_named_with_the_path_of_the_key(tmp_path):
+    for text, said in (
         ("serach: {}", "serach: no such key"),
         ("search: {candidate: 3}", "search.candidate: no such key"),
         ("search: {candidates: many}", "search.candidates: .*'many'"),
@@ -44,13 +43,11 @@ def test_without_a_file_it_is_the_defaults_and_variables_that_name_no_key_are_le
         ("llm: {roles: {verify: {modle: x}}}", "llm.roles.verify.modle: no such key"),
         ("- a list", "expected sections"),
         ("a: [", "cannot be read as YAML"),
-    ],
-)
-def test_a_wrong_file_is_named_with_the_path_of_the_key(tmp_path, text, said):
-    path = write(tmp_path, text)
-    with pytest.raises(ConfigError, match=said) as caught:
-        load_config(path, environment={})
-    assert str(path) in str(caught.value)
+    ):
+        path = write(tmp_path, text)
+        with pytest.raises(ConfigError, match=said) as caught:
+            load_config(path, environment={})
+        assert str(path) in str(caught.value)
 
 
 def test_a_wrong_override_is_a_config_error():
@@ -95,9 +92,8 @@ def test_no_key_holds_a_secret():
     assert all(each.path[-1].endswith(("_env", "_tokens")) or each.kind == "true or false" for each in named)
 
 
-@pytest.mark.parametrize(
-    ("text", "enabled", "background"),
-    [
+def test_who_shares_a_store_is_read_without_the_rest(tmp_path: Path) -> None:
+    for text, *expected in (
         ("", True, "asked"),
         ("sharing: off\n", False, "asked"),
         ("search:\n  limit: 3\nsharing:\n\n  # who\n  background: always\nllm:\n", True, "always"),
@@ -105,13 +101,9 @@ def test_no_key_holds_a_secret():
         ('"sharing":\n  background: always\n', True, "always"),
         ("defaults: &own\n  background: always\nsharing: *own\n", True, "always"),
         ("sharing:\n  background: nonsense\n", True, "asked"),  # for `load_config` to report
-    ],
-)
-def test_who_shares_a_store_is_read_without_the_rest(
-    tmp_path: Path, text: str, enabled: bool, background: str
-) -> None:
-    read = load_sharing(write(tmp_path, text))
-    assert (read.enabled, read.background) == (enabled, background)
+    ):
+        read = load_sharing(write(tmp_path, text))
+        assert [read.enabled, read.background] == expected, text
 
 
 def test_the_environment_wins_over_who_shares_a_store(

@@ -42,8 +42,3 @@ def test_a_relation_that_holds_twice_is_two_relations():
 def test_ids_are_the_same_in_every_process():
     # A store outlives the process: a change of the scheme needs a migration.
     assert ids.document_id("default", "notes.md") == "d_d9886b7ba7cd14a43e04ba0177cabbc2"
-
-
-def test_fresh_ids_differ_and_fit_into_a_row_of_the_engines():
-    assert len({ids.new_id("x") for _ in range(1000)}) == 1000
-    assert len(ids.new_id("x").encode()) == 12

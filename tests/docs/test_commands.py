@@ -168,13 +168,6 @@ def test_lists_within_lists_are_indented_by_four():
     assert {name(page): found for page in PAGES if (found := pattern.findall(without_blocks(page)))} == {}
 
 
-def test_a_command_that_does_not_exist_is_found(tmp_path):
-    with pytest.raises(Exception, match="frobnicate"):
-        parse(["recall", "who leads billing?", "--frobnicate", "1"])
-    with pytest.raises(AssertionError, match="no command"):
-        command(["frobnicate"])
-
-
 def test_calls_are_found_in_the_lines_of_a_shell_and_of_containers():
     script = "python3 -m venv .venv && .venv/bin/hydramem demo # hydramem no\nA=1 hydramem stats | head\n"
     script += "cat > x <<'END'\nhydramem nothing\nEND\nhydramem recall 'a; b' \\\n  --limit 2 > out\n"

@@ -25,11 +25,7 @@ MOST_LINES = 100
 BY_PATH = "/opt/hydramem/bin/hydramem"
 """The program as pages show it for a host that does not know the search path of a shell."""
 VARIABLES = {
-    "HYDRAMEM_HOME",
-    "HYDRAMEM_MODELS",
-    "HYDRAMEM_PROJECT",
-    "HYDRAMEM_STORAGE_URL",
-    "HYDRAMEM_TOKEN",
+    *(f"HYDRAMEM_{name}" for name in ("HOME", "MODELS", "PROJECT", "STORAGE_URL", "TOKEN")),
     *(setting.variable for setting in settings()),
 }
 

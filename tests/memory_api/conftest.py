@@ -8,6 +8,7 @@ import pytest
 
 import hydramem
 from hydramem.core.config import Config, EmbeddingConfig, StorageConfig
+from hydramem.storage.undo.row_images import TABLES
 from tests.engines import ENGINE
 
 
@@ -18,6 +19,12 @@ def settings(engine: str = ENGINE, **more: Any) -> Config:
         embedding=EmbeddingConfig(model="hash"),
         **more,
     )
+
+
+def rows(memory: hydramem.Memory, *tables: Any) -> list[Any]:
+    """Return every row of some tables, or of all but the audit."""
+    graph = memory._use().graph
+    return [row for table in tables or TABLES.values() for batch in graph.scan(table) for row in batch]
 
 
 @pytest.fixture

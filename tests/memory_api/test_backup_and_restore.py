@@ -8,17 +8,14 @@ import pytest
 
 import hydramem
 from hydramem.cli.main import run
-from hydramem.core.config import Config, EmbeddingConfig, MemoryConfig, StorageConfig
+from hydramem.core.config import MemoryConfig
 from hydramem.core.errors import InvalidInputError, StorageError, StoreBusyError
 from hydramem.core.inputs import CuratedChange
 from hydramem.storage.schema import CHUNK
 from tests.engines import DISK_ENGINE
+from tests.memory_api.conftest import settings
 
-CONFIG = Config(
-    storage=StorageConfig(graph=DISK_ENGINE, buffer_pool_mb=256, max_db_gb=8),  # type: ignore[arg-type]
-    embedding=EmbeddingConfig(model="hash"),
-    memory=MemoryConfig(cognitive=False),
-)
+CONFIG = settings(DISK_ENGINE, memory=MemoryConfig(cognitive=False))
 SETTINGS = {"HYDRAMEM_STORAGE_GRAPH": DISK_ENGINE, "HYDRAMEM_EMBEDDING_MODEL": "hash"}
 
 
@@ -90,8 +87,7 @@ def test_what_cannot_be_restored_leaves_the_memory_open(shared: hydramem.Memory,
 
 
 def test_a_memory_without_files_says_so(tmp_path: Path) -> None:
-    config = Config(storage=StorageConfig(graph="memory"), embedding=EmbeddingConfig(model="hash"))
-    with hydramem.connect(tmp_path / "none", config=config) as memory:
+    with hydramem.connect(tmp_path / "none", config=settings("memory")) as memory:
         with pytest.raises(InvalidInputError, match="dump"):
             memory.backup(to=str(tmp_path / "x"))
         with pytest.raises(InvalidInputError):

@@ -1,6 +1,5 @@
 """Bad input at the public surface: a clear error or a report, nothing half written, nothing lost."""
 
-import hashlib
 import json
 import math
 import os
@@ -143,33 +142,3 @@ def test_a_vector_of_another_dimension_is_an_error(tmp_path: Path) -> None:
         pytest.raises((InvalidInputError, StorageError, EmbeddingMismatchError), match="100"),
     ):
         memory.remember("Ada leads billing.")
-
-
-def tree(folder: Path) -> dict[str, str]:
-    """Return a hash of every file under a folder."""
-    return {
-        str(file.relative_to(folder)): hashlib.sha256(file.read_bytes()).hexdigest()
-        for file in sorted(folder.rglob("*"))
-        if file.is_file()
-    }
-
-
-@pytest.mark.costly  # the files of a store on disk
-def test_damaged_vectors_are_an_error_until_the_doctor_rebuilds_them(tmp_path: Path) -> None:
-    with hydramem.connect(tmp_path, config=settings(DISK_ENGINE)) as memory:
-        for number in range(3):
-            memory.remember(f"Crate {number} rests in hall {number}.")
-    for file in (tmp_path / "vectors").rglob("*"):
-        if file.is_file():
-            file.write_bytes(b"damaged")
-    before = tree(tmp_path / "vectors")
-    with hydramem.connect(tmp_path, config=settings(DISK_ENGINE)) as memory:
-        with pytest.raises(StorageError, match="doctor --fix"):
-            memory.recall("crate 2")
-        assert not memory.doctor().healthy
-        assert tree(tmp_path / "vectors") == before
-        fixed = memory.doctor(fix=True)
-        assert (fixed.healthy, fixed.missing, fixed.chunks_in_vectors) == (True, 0, 3)
-        assert memory.recall("crate 2").hits
-    (aside,) = tmp_path.glob("vectors.damaged-*")
-    assert tree(aside) == before

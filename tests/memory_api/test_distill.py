@@ -100,8 +100,12 @@ def test_turns_are_distilled_once_and_new_ones_are(opened: Open) -> None:
     model = Model([MOVE], [], [fact(RELEASE, 2, quote="on the 21st")])
     memory = opened(model)
     say(memory, "We moved to Ghent.")
-    assert memory.distill("chat").turns == 1
-    assert (memory.distill("chat").turns, len(model.prompts)) == (0, 1)
+    done = memory.distill("chat")
+    assert done.turns == 1
+    undone = memory.undo(done.run)
+    assert (facts(memory), undone.left) == ([], ())
+    assert (memory.distill("chat").turns, len(model.prompts)) == (0, 1), "not again, though it is undone"
+    memory.undo(undone.run)
     say(memory, "Hm.")
     assert memory.distill("chat").turns == 1
     say(memory, "Quillon is released on the 21st.")
@@ -187,15 +191,6 @@ def test_an_interrupted_call_does_not_distill_a_stretch_twice(opened: Open) -> N
     with store.mirror.one_writer:  # as if it had ended before the session was marked
         change = record("test", project="default", target="any")
         store.mirror.commit(Write(changes=(change,), sessions=unmarked))
-    assert (memory.distill("chat").turns, len(model.prompts)) == (0, 1)
-
-
-def test_what_is_undone_is_not_distilled_again(opened: Open) -> None:
-    memory = opened(model := Model([MOVE]))
-    say(memory, "We moved to Ghent.")
-    done = memory.distill("chat")
-    undone = memory.undo(done.run)
-    assert (facts(memory), undone.left) == ([], ())
     assert (memory.distill("chat").turns, len(model.prompts)) == (0, 1)
 
 

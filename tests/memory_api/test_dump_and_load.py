@@ -1,6 +1,5 @@
 """A memory moved whole: out of one engine and into the other, killed on the way, over every surface."""
 
-import asyncio
 import filecmp
 import json
 import os
@@ -12,23 +11,18 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from fastmcp import Client
 
 import hydramem
-from hydramem.core.config import Config, EmbeddingConfig, ServerConfig, StorageConfig
 from hydramem.core.errors import InvalidInputError, NotFoundError
-from hydramem.server import http_server as server
 from hydramem.storage.write import Write
 from tests import ROOT
 from tests.engines import DISK_ENGINE
+from tests.memory_api.conftest import settings
 from tests.storage.exchange.stores import Store
 from tests.storage.rows import chunk, entity, mention
 
 OTHER = "kuzu" if DISK_ENGINE == "ladybug" else "ladybug"
-CONFIG = Config(
-    storage=StorageConfig(graph=DISK_ENGINE, buffer_pool_mb=256, max_db_gb=8),  # type: ignore[arg-type]
-    embedding=EmbeddingConfig(model="hash"),
-)
+CONFIG = settings(DISK_ENGINE)
 TEXT = "# Billing\n\nAda Lovelace leads the billing team in Hall 3.\n\n## History\n\nIt had none before.\n"
 
 
@@ -170,28 +164,3 @@ def test_the_key_is_read_from_the_variable(
     monkeypatch.setenv("DUMP_KEY", "other")
     with pytest.raises(InvalidInputError, match="signature does not fit"):
         memory.load(str(tmp_path / "dump"), sign_key_env="DUMP_KEY")
-
-
-def test_over_mcp_dumps_stay_below_the_roots(memory: hydramem.Memory, tmp_path: Path) -> None:
-    (tmp_path / "docs").mkdir()
-    (tmp_path / "docs" / "out").symlink_to(tmp_path)
-    memory.dump(str(tmp_path / "outside"))
-    tools = server.build(memory, settings=ServerConfig(ingest_roots=(str(tmp_path / "docs"),)), tools="all")
-
-    async def call(name: str, folder: Path) -> tuple[bool, str]:
-        async with Client(tools) as client:
-            answer = await client.call_tool(name, {"folder": str(folder)}, raise_on_error=False)
-            return answer.is_error, str(answer.content[0].text)
-
-    for name, folder in (
-        ("dump", tmp_path / "new"),
-        ("dump", tmp_path / "docs" / "out" / "new"),
-        ("load", tmp_path / "outside"),
-        ("load", tmp_path / "docs" / "out" / "outside"),
-    ):
-        is_error, text = asyncio.run(call(name, folder))
-        assert is_error and "outside the folders" in text
-    assert not (tmp_path / "new").exists()
-    for name in ("dump", "load"):
-        is_error, text = asyncio.run(call(name, tmp_path / "docs" / "dump"))
-        assert not is_error, text

@@ -9,23 +9,14 @@ import hydramem
 from hydramem.core.config import LimitsConfig
 from hydramem.core.errors import InvalidInputError, NotFoundError
 from hydramem.core.time import now
-from hydramem.storage.schema import CHUNK, ENTITY, MENTIONS, RELATES
 from tests.engines import DISK_ENGINE
-from tests.memory_api.conftest import settings
+from tests.memory_api.conftest import rows, settings
 
 
 def graph(memory: hydramem.Memory) -> tuple[object, ...]:
     """Return what a person sees of the entities and relations."""
     entities = sorted(memory.entities(limit=1000), key=lambda row: row.id)
     return tuple(entities), {(row.id, row.evidence) for row in memory.relations(limit=1000)}
-
-
-def rows(memory: hydramem.Memory) -> list[object]:
-    """Return every row that knowing things is about."""
-    store = memory._use().graph
-    return [
-        row for table in (ENTITY, CHUNK, MENTIONS, RELATES) for batch in store.scan(table) for row in batch
-    ]
 
 
 def test_each_of_these_can_be_undone_and_that_too(memory: hydramem.Memory) -> None:

@@ -25,14 +25,8 @@ from hydramem.core.results.garden_results import (
 )
 from hydramem.core.row_types import Decision
 from hydramem.garden.night.run_phases import UNFINISHED
-from hydramem.storage.undo.row_images import TABLES
 from tests.engines import DISK_ENGINE, ENGINE
-from tests.memory_api.conftest import settings
-
-
-def rows(memory: hydramem.Memory) -> dict[str, list[object]]:
-    graph = memory._use().graph
-    return {name: [row for batch in graph.scan(table) for row in batch] for name, table in TABLES.items()}
+from tests.memory_api.conftest import rows, settings
 
 
 def fill(memory: hydramem.Memory) -> None:
@@ -333,32 +327,23 @@ def test_a_plan_that_was_taken_back_is_made_anew_as_another_run_in_its_own_store
     assert rows(memory) == before
 
 
-@pytest.mark.parametrize("taken_back", [True, False])
-def test_what_is_left_of_a_night_is_finished_unless_it_was_taken_back(
-    memory: hydramem.Memory, tmp_path: Path, taken_back: bool
+def test_what_is_left_of_a_night_that_was_taken_back_is_not_finished(
+    memory: hydramem.Memory, tmp_path: Path
 ) -> None:
     fill(memory)
     before, file = rows(memory), tmp_path / "plan.jsonl"
     memory.garden(plan=True, out=str(file))
-    if taken_back:
-        [made] = memory.garden(apply=str(file))
+    [made] = memory.garden(apply=str(file))
     folder = memory._garden_folder("default")
-    folder.mkdir(parents=True, exist_ok=True)
     (folder / UNFINISHED).write_bytes(file.read_bytes())  # as a kill leaves it
     [status] = memory.garden(status=True)
-    assert status.state == "partial" and "interrupted" in status.notes[0]
-    if taken_back:
-        assert status.run == made.run
-        memory.undo(made.run or "")
-        [undone] = memory.garden(status=True)
-        assert undone.taken_back and "is not applied" in undone.notes[0]
+    assert (status.state, status.run) == ("partial", made.run) and "interrupted" in status.notes[0]
+    memory.undo(made.run or "")
+    [undone] = memory.garden(status=True)
+    assert undone.taken_back and "is not applied" in undone.notes[0]
     [done] = memory.garden(phases=("review",))
-    if taken_back:
-        assert done.resumed == 0 and "undone" in done.notes[0]
-        assert rows(memory) == before and not (folder / UNFINISHED).exists()
-    else:
-        assert done.resumed and done.resumed_run == status.run
-        assert any(f"(run {status.run})" in line for line, _ in lines(done))
+    assert done.resumed == 0 and "undone" in done.notes[0]
+    assert rows(memory) == before and not (folder / UNFINISHED).exists()
 
 
 def test_a_report_that_cannot_be_kept_costs_nothing_else(memory: hydramem.Memory) -> None:

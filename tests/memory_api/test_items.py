@@ -11,12 +11,11 @@ from hydramem.core import time as times
 from hydramem.core.errors import InvalidInputError
 from hydramem.core.inputs import ItemInput, NamespaceCondition
 from hydramem.ingest.items import put_items, read_items, remove_expired
-from hydramem.operations import BY_NAME, call
 from hydramem.storage.chunk_filter import ChunkFilter
 from hydramem.storage.schema import CHANGE, CHUNK, ITEM
 from hydramem.storage.store import Listing
 from tests.engines import DISK_ENGINE
-from tests.memory_api.conftest import settings
+from tests.memory_api.conftest import rows, settings
 
 USERS, ADA, BOB = ["users"], ["users", "ada"], ["users", "bob"]
 
@@ -51,11 +50,6 @@ def texts(memory: hydramem.Memory, query: str, **options: Any) -> list[str]:
     return [hit.text for hit in memory.recall(query, **options).hits]
 
 
-def rows(memory: hydramem.Memory, *tables: Any) -> list[Any]:
-    graph = memory._use().graph
-    return [row for table in tables or (ITEM,) for batch in graph.scan(table) for row in batch]
-
-
 def test_a_put_key_is_read_and_put_again_keeps_its_creation(memory: hydramem.Memory) -> None:
     done = memory.put_items([put(ADA, "tea", "Ada drinks green tea.", also={"n": 1})])
     (first,) = memory.get_items(ADA, ["tea", "nothing"])
@@ -79,7 +73,7 @@ def test_undo_brings_the_old_value_and_its_text_back(memory: hydramem.Memory) ->
     assert texts(memory, "what does Ada drink?") == ["Ada drinks green tea."]
     assert memory.search_items(query="green tea")[0].score is not None
     memory.undo(first.run)
-    assert memory.search_items() == () and texts(memory, "tea") == [] and rows(memory) == []
+    assert memory.search_items() == () and texts(memory, "tea") == [] and rows(memory, ITEM) == []
     assert memory.doctor().healthy
 
 
@@ -179,9 +173,9 @@ def test_an_expired_item_is_never_shown_and_is_swept_later(memory: hydramem.Memo
     passes(1.1)
     assert memory.get_items(ADA, ["brief"]) == () and keys(memory.search_items()) == ["kept"]
     assert keys(memory.search_items(query="a brief thing")) == ["kept"]
-    assert len(rows(memory)) == 2
+    assert len(rows(memory, ITEM)) == 2
     done = remove_expired.remove_expired_items(memory._use().graph, memory._use().items, memory._target)
-    assert done == 1 and [row.key for row in rows(memory)] == ["kept"]
+    assert done == 1 and [row.key for row in rows(memory, ITEM)] == ["kept"]
     assert texts(memory, "a brief thing") == ["A kept thing."]
     memory.put_items([put(ADA, "brief", "A brief thing.")])
     assert keys(memory.search_items(query="a brief thing")) == ["brief", "kept"] and memory.doctor().healthy
@@ -198,7 +192,7 @@ def test_reads_keep_an_item_and_undo_takes_that_for_no_change(memory: hydramem.M
         assert keys(memory.get_items(ADA, ["k"])) == ["k"]
         passes(8)
         assert keys(memory.search_items(query="brief")) == ["k"]
-    (row,) = rows(memory)
+    (row,) = rows(memory, ITEM)
     (chunk,) = memory._use().graph.chunks(row.chunks)
     assert chunk.expires_at == row.expires_at
     passes(8)
@@ -206,7 +200,7 @@ def test_reads_keep_an_item_and_undo_takes_that_for_no_change(memory: hydramem.M
     passes(3)
     assert memory.get_items(ADA, ["k"]) == ()
     undone = memory.undo(done.run)
-    assert undone.left == () and rows(memory) == []
+    assert undone.left == () and rows(memory, ITEM) == []
 
 
 def test_an_order_in_a_text_is_kept_and_not_recalled(memory: hydramem.Memory) -> None:
@@ -222,7 +216,7 @@ def test_texts_of_items_are_left_alone_by_memories_of_the_same_words(memory: hyd
     assert done.created
     memory.put_items([put(ADA, "k", None)])
     assert texts(memory, "green tea") == ["Ada drinks green tea."]
-    assert rows(memory) == []
+    assert rows(memory, ITEM) == []
     where = ChunkFilter(projects=("default",), kinds=("passage",))
     assert memory._use().graph.list_chunks(where, Listing()) == ()
 
@@ -234,12 +228,6 @@ def test_what_a_text_names_is_in_the_graph_until_it_goes(memory: hydramem.Memory
     assert memory.relations(entity="Grace Hopper") == ()
 
 
-def test_a_repeated_request_puts_once(memory: hydramem.Memory) -> None:
-    arguments = {"items": [put(ADA, "k", "One.")]}
-    one, two = (call(memory, BY_NAME["put_items"], arguments, actor="cli", request="again") for _ in range(2))
-    assert one == two and len(memory.history(one.ids[0]).entries) == 1  # type: ignore[attr-defined]
-
-
 @pytest.mark.engine
 @pytest.mark.costly
 def test_erase_leaves_nothing_of_an_item(tmp_path: Path) -> None:
@@ -249,9 +237,9 @@ def test_erase_leaves_nothing_of_an_item(tmp_path: Path) -> None:
             [put(ADA, "k", secret, also={"other": "marmalade"}), put(BOB, "k", "Bob stays here.")]
         )
         memory.put_items([put(ADA, "k", "Ada has no recipes.")])
-        receipt = memory.erase([row.id for row in rows(memory) if row.namespace == ("users", "ada")])
+        receipt = memory.erase([row.id for row in rows(memory, ITEM) if row.namespace == ("users", "ada")])
         assert receipt.removed["items"] == 1
-        assert [row.key for row in rows(memory)] == ["k"] and keys(memory.search_items(ADA)) == []
+        assert [row.key for row in rows(memory, ITEM)] == ["k"] and keys(memory.search_items(ADA)) == []
         assert texts(memory, "zanzibar recipe") == ["Bob stays here."] and memory.doctor().healthy
         left = [repr(row) for row in rows(memory, CHUNK, CHANGE, ITEM)]
         assert not any("zanzibar" in text or "marmalade" in text for text in left)
@@ -261,8 +249,8 @@ def test_erase_leaves_nothing_of_an_item(tmp_path: Path) -> None:
 
 def test_an_item_is_erased_by_its_text_or_after_it_was_deleted(memory: hydramem.Memory) -> None:
     memory.put_items([put(ADA, "k", "Ada keeps the zanzibar recipe here.")])
-    (row,) = rows(memory)
-    assert memory.erase(row.chunks).removed["items"] == 1 and rows(memory) == []
+    (row,) = rows(memory, ITEM)
+    assert memory.erase(row.chunks).removed["items"] == 1 and rows(memory, ITEM) == []
     done = memory.put_items([put(ADA, "k", "Ada keeps the zanzibar recipe here.")])
     memory.put_items([put(ADA, "k", None)])
     memory.erase(done.ids)
@@ -275,5 +263,5 @@ def test_a_dump_brings_items_along(memory: hydramem.Memory, tmp_path: Path) -> N
     memory.dump(str(tmp_path / "dump"))
     with hydramem.connect(tmp_path / "two", config=settings("memory")) as other:
         assert other.load(str(tmp_path / "dump")).written["items"] == 3
-        assert rows(other) == rows(memory) and keys(other.search_items(query="tea")) == ["k"]
+        assert rows(other, ITEM) == rows(memory, ITEM) and keys(other.search_items(query="tea")) == ["k"]
         assert other.session_items("s").items == ('{"a": 1}', "2")

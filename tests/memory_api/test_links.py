@@ -56,11 +56,8 @@ def test_links_are_made_from_the_queue_and_lead_to_what_shares_no_word(linked: L
     assert [step.label for step in hit.path] == ["relates_to"]
     assert "S3" in hit.why
     assert linked.memory.doctor().healthy
-
-
-def test_the_last_direct_hit_does_not_hide_what_the_first_is_linked_to(linked: Linked):
     (hit,) = linked.memory.recall(QUESTION, limit=1).hits
-    assert hit.id == linked.invoices
+    assert hit.id == linked.invoices, "the last direct hit does not hide what the first is linked to"
     assert [(link.other, link.type) for link in hit.links] == [(linked.dumps, "relates_to")]
 
 

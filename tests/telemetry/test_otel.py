@@ -59,11 +59,13 @@ def test_an_operation_is_a_span_and_its_stages_are_spans_within_it(memory: Memor
     spans = {span.name: span for span in _EXPORTER.get_finished_spans()}
     whole = spans["recall"]
     assert whole.attributes is not None
-    assert whole.attributes["db.system.name"] == "hydramem"
-    assert whole.attributes["db.operation.name"] == "recall"
-    assert whole.attributes["hydramem.surface"] == "mcp"
-    assert whole.attributes["db.response.returned_rows"] == 1
-    assert whole.attributes["hydramem.answered"] is True
+    assert dict(whole.attributes).items() >= {
+        ("db.system.name", "hydramem"),
+        ("db.operation.name", "recall"),
+        ("hydramem.surface", "mcp"),
+        ("db.response.returned_rows", 1),
+        ("hydramem.answered", True),
+    }
     stages = [span for name, span in spans.items() if name.startswith("recall.")]
     assert {span.name for span in stages} == {f"recall.{name}" for name in found.milliseconds}  # type: ignore[attr-defined]
     for stage in stages:
@@ -85,18 +87,17 @@ def test_an_error_is_its_class_and_nothing_of_its_message(memory: Memory) -> Non
 
 
 def test_calls_latency_hits_and_tokens_are_metrics(memory: Memory) -> None:
-    before = {name: _sum(name) for name in ("hydramem.calls", "hydramem.tokens.given")}
+    def counted() -> list[int]:
+        names = ("hydramem.calls", "hydramem.tokens.given")
+        return [sum(point.value for point in points(name)) for name in names]
+
+    calls, tokens = counted()
     memory.remember("Ada leads billing.")
     memory.recall("who leads billing?")
-    assert _sum("hydramem.calls") - before["hydramem.calls"] == 2
-    assert _sum("hydramem.tokens.given") > before["hydramem.tokens.given"]
+    assert counted()[0] == calls + 2 and counted()[1] > tokens
     timed = {point.attributes["db.operation.name"] for point in points("db.client.operation.duration")}
     assert "recall" in timed
     assert points("hydramem.hits")[0].max >= 1
-
-
-def _sum(name: str) -> int:
-    return sum(point.value for point in points(name))
 
 
 def test_no_text_name_or_id_is_in_what_is_exported(memory: Memory) -> None:

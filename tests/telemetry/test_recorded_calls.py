@@ -10,7 +10,6 @@ from typing import Any
 import pytest
 
 import hydramem
-from hydramem.core.config import Config
 from hydramem.core.errors import InvalidInputError
 from hydramem.core.results.telemetry_results import TelemetryReport
 from hydramem.core.settings.config_loading import load_config
@@ -25,20 +24,14 @@ from tests.sharing.served import served
 ENVIRONMENT = {"HYDRAMEM_STORAGE_GRAPH": DISK_ENGINE, "HYDRAMEM_EMBEDDING_MODEL": "hash"}
 
 
-@pytest.fixture
-def settings() -> Config:
-    """Settings of a store that keeps its telemetry in a file."""
-    return load_config(environment=ENVIRONMENT)
+SETTINGS = load_config(environment=ENVIRONMENT)
+"""Settings of a store that keeps its telemetry in a file."""
+PLAIN = load_config(environment={**ENVIRONMENT, "HYDRAMEM_STORAGE_GRAPH": "memory"})
 
 
 @pytest.fixture
-def plain() -> Config:
-    return load_config(environment={**ENVIRONMENT, "HYDRAMEM_STORAGE_GRAPH": "memory"})
-
-
-@pytest.fixture
-def memory(plain: Config, tmp_path: Path) -> Iterator[Memory]:
-    with hydramem.connect(tmp_path / "store", config=plain) as opened:
+def memory(tmp_path: Path) -> Iterator[Memory]:
+    with hydramem.connect(tmp_path / "store", config=PLAIN) as opened:
         yield opened
 
 
@@ -79,7 +72,7 @@ def test_an_error_counts_by_its_class(memory: Memory) -> None:
     assert [(use.calls, use.errors, use.p50_ms) for use in found.operations] == [(1, 1, None)]
 
 
-def test_an_error_that_another_program_named_has_no_name_here(plain: Config, tmp_path: Path) -> None:
+def test_an_error_that_another_program_named_has_no_name_here(tmp_path: Path) -> None:
     class KestrelSecretError(Exception):
         pass
 
@@ -87,7 +80,7 @@ def test_an_error_that_another_program_named_has_no_name_here(plain: Config, tmp
         def generate(self, *args: Any, **options: Any) -> Any:
             raise KestrelSecretError
 
-    with hydramem.connect(tmp_path, config=plain, generator=Broken([])) as memory:
+    with hydramem.connect(tmp_path, config=PLAIN, generator=Broken([])) as memory:
         with pytest.raises(KestrelSecretError):
             memory.remember("Ada leads billing.")
         assert [each.error for each in recorded(memory).errors] == ["other"]
@@ -104,6 +97,11 @@ def test_hits_relevance_and_what_was_answered(memory: Memory) -> None:
     assert (found["recall"].asked, found["recall"].answered, found["recall"].answered_share) == (2, 1, 0.5)
     assert found["recall"].relevance == pytest.approx(best.hits[0].relevance, abs=1e-3)
     assert (found["prime"].asked, found["prime"].answered) == (1, 1)
+    given = found["recall"].tokens
+    call(memory, BY_NAME["recall"], {"query": "who leads billing?"}, actor="view")
+    found = {use.operation: use for use in recorded(memory).totals}
+    assert found["recall"].hits == 2 * len(best.hits)
+    assert found["recall"].tokens == given > 0, "what the page shows is given to no agent"
 
 
 def test_tokens_given_stand_beside_those_of_the_whole_sources(memory: Memory, tmp_path: Path) -> None:
@@ -128,13 +126,6 @@ def test_tokens_given_stand_beside_those_of_the_whole_sources(memory: Memory, tm
     assert day.given == given + one_turn + note
     assert day.baseline == whole + turns + note
     assert day.saved == day.baseline - day.given > 0
-
-
-def test_what_the_page_shows_is_given_to_no_agent(memory: Memory) -> None:
-    memory.remember("Ada leads billing.")
-    call(memory, BY_NAME["recall"], {"query": "who leads billing?"}, actor="view")
-    found = {use.operation: use for use in recorded(memory).totals}
-    assert (found["recall"].hits, found["recall"].tokens, found["recall"].baseline) == (1, 0, 0)
 
 
 def test_memories_count_by_kind_and_only_new_ones(memory: Memory) -> None:
@@ -167,10 +158,10 @@ def test_documents_verdicts_and_nights(memory: Memory, tmp_path: Path) -> None:
 
 
 @pytest.mark.costly  # what is in a file
-def test_no_byte_of_what_was_said_named_or_asked_is_in_the_file(settings: Config, tmp_path: Path) -> None:
+def test_no_byte_of_what_was_said_named_or_asked_is_in_the_file(tmp_path: Path) -> None:
     folder = tmp_path / "Waldmeister"
     (tmp_path / "Quittenbrot.md").write_text("# Zwetschge\n\nRadieschen grows in Pastinake.")
-    with hydramem.connect(folder, config=settings, project="Mangold") as memory:
+    with hydramem.connect(folder, config=SETTINGS, project="Mangold") as memory:
         ids = [
             memory.remember("Ada Topinambur leads billing.", source="Rucola", categories=["Estragon"]).id,
             *memory.capture(
@@ -208,8 +199,8 @@ def assert_nothing_in(folder: Path, ids: list[str]) -> None:
 
 
 @pytest.mark.costly  # a backup is of files
-def test_a_backup_leaves_it_out_and_a_wipe_deletes_it_alone(settings: Config, tmp_path: Path) -> None:
-    with hydramem.connect(tmp_path / "store", config=settings) as memory:
+def test_a_backup_leaves_it_out_and_a_wipe_deletes_it_alone(tmp_path: Path) -> None:
+    with hydramem.connect(tmp_path / "store", config=SETTINGS) as memory:
         id = memory.remember("Ada leads billing.").id
         assert calls(memory) == {"remember": 1}
         backup = memory.backup(str(tmp_path / "backup.tar.gz"))
@@ -225,7 +216,7 @@ def test_a_backup_leaves_it_out_and_a_wipe_deletes_it_alone(settings: Config, tm
         assert memory.get(id).text == "Ada leads billing."
 
 
-def test_it_is_off_by_one_setting(settings: Config, tmp_path: Path) -> None:
+def test_it_is_off_by_one_setting(tmp_path: Path) -> None:
     off = load_config(environment={**ENVIRONMENT, "HYDRAMEM_TELEMETRY_ENABLED": "false"})
     with hydramem.connect(tmp_path, config=off) as memory:
         memory.remember("Ada leads billing.")
@@ -237,9 +228,9 @@ def test_it_is_off_by_one_setting(settings: Config, tmp_path: Path) -> None:
 
 
 def test_a_file_that_cannot_be_written_fails_nothing_and_says_so_once(
-    settings: Config, tmp_path: Path, caplog: pytest.LogCaptureFixture
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
-    with hydramem.connect(tmp_path, config=settings) as memory:
+    with hydramem.connect(tmp_path, config=SETTINGS) as memory:
         (tmp_path / "telemetry.db").mkdir()
         with caplog.at_level(logging.WARNING):
             for _ in range(3):

@@ -89,17 +89,12 @@ def test_a_damaged_file_is_set_aside_once_and_a_new_one_is_begun(
     assert len(caplog.records) == 1
     kept.delete()
     assert list(tmp_path.iterdir()) == []
-
-
-def test_pages_that_were_overwritten_are_damage_too(kept: TelemetryFile, tmp_path: Path) -> None:
     kept.add([row(0) for _ in range(2000)], {})
     kept.close()
-    file = tmp_path / "telemetry.db"
-    data = bytearray(file.read_bytes())
-    data[4096:] = b"\xff" * (len(data) - 4096)
-    file.write_bytes(data)
+    data = (tmp_path / "telemetry.db").read_bytes()
+    (tmp_path / "telemetry.db").write_bytes(data[:4096].ljust(len(data), b"\xff"))
     kept.add([row(0)], {})
-    assert kept.calls() == 1
+    assert kept.calls() == 1, "pages that were overwritten are damage too"
     assert (tmp_path / "telemetry.damaged.db").exists()
 
 

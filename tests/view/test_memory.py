@@ -106,15 +106,31 @@ def test_a_key_that_is_held_does_not_confirm_what_it_opened(shown: Page, own_mem
     assert own_memory.get(found(own_memory, BEES)).state == "active"
 
 
-def test_labels_alone_keep_the_id(shown: Page, own_memory: hydramem.Memory) -> None:
+def test_labels_scope_and_layer_are_changed_and_a_refused_change_says_why(
+    shown: Page, own_memory: hydramem.Memory, expected_errors: list[str]
+) -> None:
+    expected_errors.append("400")
+    id = found(own_memory, BEES)
     shown.get_by_role("button", name="Correct").click()
+    shown.get_by_label("Scope").fill("no slash, and / / blanks //")
+    shown.get_by_role("button", name="Save").click()
+    notice(shown).get_by_text("Not done:").wait_for()
+    assert own_memory.get(id).scope == "/people/bo"
     shown.get_by_label("Labels").fill("animals, food")
     shown.get_by_label("Scope").fill("/farm")
     shown.get_by_role("button", name="Save").click()
     notice(shown).get_by_text("Corrected.").wait_for()
-    row = own_memory.get(found(own_memory, BEES))
+    row = own_memory.get(id)
     assert (row.categories, row.scope) == (("animals", "food"), "/farm")
     shown.get_by_role("link", name="/farm").wait_for()
+    shown.get_by_role("button", name="Change layer").click()
+    save = shown.get_by_role("button", name="Save")
+    shown.get_by_label("Layer", exact=True).select_option("verified")
+    assert save.is_disabled()
+    shown.get_by_label("Reason").fill("I saw them")
+    save.click()
+    notice(shown).get_by_text("Moved to the layer verified.").wait_for()
+    assert own_memory.get(id).layer == "verified"
 
 
 def test_forgetting_asks_first_and_is_undone(shown: Page, own_memory: hydramem.Memory) -> None:
@@ -143,28 +159,6 @@ def test_what_was_forgotten_is_revived(own: OwnPage) -> None:
     page.get_by_role("button", name="Revive", exact=True).first.click()
     notice(page).get_by_text("Revived.").wait_for()
     assert own.memory.get(id).state == "active"
-
-
-def test_a_layer_is_given_with_a_reason(shown: Page, own_memory: hydramem.Memory) -> None:
-    shown.get_by_role("button", name="Change layer").click()
-    save = shown.get_by_role("button", name="Save")
-    shown.get_by_label("Layer", exact=True).select_option("verified")
-    assert save.is_disabled()
-    shown.get_by_label("Reason").fill("I saw them")
-    save.click()
-    notice(shown).get_by_text("Moved to the layer verified.").wait_for()
-    assert own_memory.get(found(own_memory, BEES)).layer == "verified"
-
-
-def test_a_refused_change_says_why_and_changes_nothing(
-    shown: Page, own_memory: hydramem.Memory, expected_errors: list[str]
-) -> None:
-    expected_errors.append("400")
-    shown.get_by_role("button", name="Correct").click()
-    shown.get_by_label("Scope").fill("no slash, and / / blanks //")
-    shown.get_by_role("button", name="Save").click()
-    notice(shown).get_by_text("Not done:").wait_for()
-    assert own_memory.get(found(own_memory, BEES)).scope == "/people/bo"
 
 
 def test_where_it_was_recalled_leads_to_the_session(opened: Opened, address: str) -> None:

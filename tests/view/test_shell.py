@@ -98,12 +98,12 @@ def test_axe_finds_nothing_in_any_view_and_none_is_scrolled_sideways_at_320_pixe
         assert fits(go(page, route)), route
 
 
-def test_a_tab_without_a_token_says_how_to_get_one(page: Page, address: str) -> None:
+def test_a_tab_without_a_token_or_with_a_wrong_one_says_how_to_get_one(
+    page: Page, address: str, expected_errors: list[str]
+) -> None:
     page.goto(address.split("#")[0])
     page.get_by_text("Run hydramem view").wait_for()
-
-
-def test_a_wrong_token_is_told(page: Page, address: str, expected_errors: list[str]) -> None:
+    page.goto("about:blank")
     expected_errors.append("401")
     page.goto(f"{address.split('#')[0]}#token=wrong")
     page.get_by_role("alert").get_by_text("does not know the token").wait_for()
