@@ -69,6 +69,14 @@ def test_nothing_is_learned_without_an_answer_or_in_private_or_from_a_long_turn(
     assert not answers(memory)
 
 
+def test_what_a_session_did_not_recall_is_not_what_it_used(memory: Memory) -> None:
+    memory.remember(KEY)
+    said = [SaidTurn(author="user", text=ASKED), SaidTurn(author="assistant", text=KEY)]
+    memory.capture("monday", said)
+    night(memory, "reuse")
+    assert not answers(memory)
+
+
 @pytest.mark.parametrize("forgotten", ["memory", "question", "night"])
 def test_what_was_learned_ends_with_the_memory_the_question_or_the_night(
     memory: Memory, forgotten: str
