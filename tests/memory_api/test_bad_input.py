@@ -32,7 +32,7 @@ def test_what_cannot_be_read_is_reported_and_the_rest_is_ingested(
     docs, deep = tmp_path / "docs", "[" * 10_000 + "]" * 10_000
     docs.mkdir()
     (docs / "good.md").write_text("# Good\n\nAda Lovelace leads the Billing Service.\n")
-    (docs / "headings.md").write_text("".join(f"{'#' * (1 + n % 6)} Heading {n}\n" for n in range(1000)))
+    (docs / "headings.md").write_text("".join(f"{'#' * (1 + n % 6)} Heading {n}\n" for n in range(200)))
     (docs / "latin.txt").write_bytes("Der Schlüssel liegt in Zürich bei der Königin. ".encode("latin-1") * 20)
     (docs / "utf16.txt").write_text("The beacon stands at Reykjavik harbour.", encoding="utf-16")
     (docs / "nul.txt").write_bytes(b"The walrus\x00 sleeps in Tromso tonight and every night.\n" * 3)
