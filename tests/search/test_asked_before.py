@@ -45,15 +45,6 @@ def test_only_links_and_memories_that_hold_teach() -> None:
         assert found(cosines, *rows) == AskedBefore()
 
 
-def test_a_question_that_only_words_found_gives_its_place_and_no_gain() -> None:
-    arms = [
-        ArmScores(name="vector", weight=0.5, scores={"roof": 1.0}, cosines={"roof": 0.5}),
-        ArmScores(name="text", weight=0.5, scores={"s-0": 1.0}),
-    ]
-    snapshot = load(P, *tables(KEY, ROOF, ASKED, ANSWER))
-    assert asked_before(arms, [snapshot], WHERE) == AskedBefore(questions=frozenset({"s-0"}))
-
-
 def test_a_gain_is_bounded_and_a_part_of_its_own() -> None:
     scores = [
         FusedScore(id="roof", score=0.9, parts={"text": 0.9}),

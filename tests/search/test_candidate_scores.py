@@ -189,13 +189,6 @@ def test_age_halves_what_newness_gives() -> None:
     assert slower[1].fused.parts["recency"] == pytest.approx(0.25 * 0.5**0.5)
 
 
-def test_importance_counts_where_configured() -> None:
-    both = [candidate(chunk("minor", importance=0.1), 0.5), candidate(chunk("major", importance=0.9), 0.5)]
-    first, second = trusted(both, THEN, SearchConfig(importance_weight=1.0))
-    assert first.chunk.id == "major" and second.fused.parts["importance"] < 0
-    assert trusted((), None, SearchConfig()) == ()
-
-
 def test_what_is_of_a_day_that_the_query_names_gains() -> None:
     later = THEN + timedelta(days=40)
     both = [
@@ -237,6 +230,7 @@ def test_only_importance_that_differs_from_the_middle_counts(importance: float, 
         [candidate(chunk("a", importance=importance), 0.5)], None, SearchConfig(importance_weight=1.0)
     )
     assert one.fused.parts.get("importance") == gain
+    assert trusted((), None, SearchConfig()) == ()
 
 
 def test_one_day_of_several_that_are_named_is_enough() -> None:

@@ -54,13 +54,6 @@ def test_who_is_named_and_who_asks_is_favoured() -> None:
     assert "speaker" in mine["t-1"].parts and "speaker" not in mine["t-0"].parts
 
 
-def test_what_the_asker_asked_counts_in_full() -> None:
-    asked = load(P, *tables(turn("s", 0, "how do I pick a lock?", author="user", tokens=6)))
-    for query, less in (("what did I ask about locks?", False), ("who asked about locks?", True)):
-        found = in_conversation(ranked({"s-0": {"text": 0.5}}), [plan(query, asked)], SearchConfig())
-        assert ("substance" in found[0].parts) is less
-
-
 def test_the_parts_make_the_score() -> None:
     for one in weighed("what did I say?", {"s-0": 0.9, "s-1": 0.4, "t-1": 1.0, "page": 0.3}).values():
         assert one.score == pytest.approx(sum(one.parts.values()))
@@ -79,13 +72,6 @@ def test_a_session_counts_for_all_its_turns_by_the_words_it_holds() -> None:
     assert shares["harbour-0"] == shares["harbour-9"] == 1
     assert 0 < shares["market-0"] < 0.5
     assert shares["walk-0"] == 0 and "page" not in shares
-
-
-def test_accents_and_scripts_without_spaces() -> None:
-    assert coverage("the cafe", HARBOUR[:1]) == {"harbour-0": 1}
-    assert coverage("会議", (turn("s", 0, "明日の会議"),)) == {"s-0": 1}
-    assert coverage("the of and", HARBOUR) == coverage("harbour", ()) == coverage("zebra", HARBOUR) == {}
-    assert coverage("(a+)+$ [ \\", HARBOUR) == {}
 
 
 def test_what_a_session_adds_is_shown_and_can_be_left_out() -> None:

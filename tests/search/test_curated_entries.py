@@ -1,7 +1,6 @@
 """Entries of curated files as hits: in the search itself, and through the public surface."""
 
 import logging
-import os
 from collections.abc import Iterator
 from dataclasses import replace
 from datetime import timedelta
@@ -62,20 +61,6 @@ def test_an_edit_by_hand_is_seen_at_once_even_within_a_tick_of_the_clock(
     assert texts(files) == []
 
 
-def test_a_file_that_did_not_change_is_not_read_again(
-    files: CuratedFiles, folder: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    path = write(folder, TEA)
-    os.utime(path, (1_000_000_000, 1_000_000_000))
-    assert texts(files) == [TEA]
-    stamp = path.stat()
-    path.write_text(TEA.replace("green", "black"))  # the same size
-    os.utime(path, ns=(stamp.st_atime_ns, stamp.st_mtime_ns))
-    assert texts(files) == [TEA]  # by its stamp it is the same file
-    os.utime(path)
-    assert texts(files) == [TEA.replace("green", "black")]
-
-
 @pytest.mark.parametrize("content", [b"\xff\xfe\x00binary", b"\x00" * 5_000_000, b"long " * 5_000])
 def test_a_file_that_is_no_curated_memory_is_named_once_and_left_out(
     files: CuratedFiles, folder: Path, content: bytes, caplog: pytest.LogCaptureFixture
@@ -96,29 +81,10 @@ def test_a_file_that_is_no_curated_memory_is_named_once_and_left_out(
 def test_a_long_entry_is_found_in_parts(folder: Path) -> None:
     files = CuratedFiles(folder, SETTINGS, most_tokens=20)
     lines = [f"- The number of locker {number} is {number * 7} and its key is blue." for number in range(9)]
-    write(folder, "\n".join(lines))
+    write(folder, "\n".join(lines), ORDER)  # what gives orders is left out
     parts = texts(files)
     assert len(parts) > 3 and "\n".join(parts) == "\n".join(lines)
     assert all(files.entry(id) == one for id, one in files.admitted(HERE).chunks.items())
-
-
-def test_a_filter_that_an_entry_cannot_pass_leaves_it_out(files: CuratedFiles, folder: Path) -> None:
-    write(folder, TEA, ORDER)  # what gives orders is left out always
-    for where, found in (
-        (HERE, True),
-        (replace(HERE, layers=("curated",)), True),
-        (replace(HERE, layers=("working", "shared", "verified")), False),
-        (replace(HERE, kinds=("note",)), True),
-        (replace(HERE, kinds=("passage", "fact")), False),
-        (replace(HERE, scope="/infra"), False),
-        (replace(HERE, categories=("tea",)), False),
-        (replace(HERE, sessions=("s",)), False),
-        (replace(HERE, projects=("other",)), False),
-        (replace(HERE, include_private=False), False),
-        (replace(HERE, happened_from=now() - timedelta(days=9)), False),
-        (replace(HERE, states=("active", "superseded")), False),
-    ):
-        assert texts(files, where) == [TEA] * found, where
 
 
 def test_an_id_names_the_file_and_finds_the_entry_as_it_is_now(files: CuratedFiles, folder: Path) -> None:
@@ -236,7 +202,7 @@ def test_a_memory_of_the_same_words_is_not_returned_twice(memory: hydramem.Memor
     assert memory.prime(query).text.count("green tea") == 1
 
 
-def test_projects_have_their_own_files_and_times_have_none(memory: hydramem.Memory) -> None:
+def test_a_filter_that_an_entry_cannot_pass_leaves_it_out(memory: hydramem.Memory) -> None:
     query = "Which tea does the user drink?"
 
     def layers(**options: object) -> set[str]:
@@ -249,3 +215,13 @@ def test_projects_have_their_own_files_and_times_have_none(memory: hydramem.Memo
     assert "curated" not in layers(known_at=now() + timedelta(days=1))
     assert "curated" not in layers(include_private=False)
     assert "curated" in layers(mode="deep", context=2)
+    for passes in ({"layers": ["curated"]}, {"kinds": ["note"]}, {"min_confidence": 1.0}, {"scope": "/"}):
+        assert "curated" in layers(**passes), passes
+    for fails in (
+        {"layers": ["working", "verified"]},
+        {"kinds": ["passage", "fact"]},
+        {"scope": "/infra"},
+        {"categories": ["tea"]},
+        {"session": "s"},
+    ):
+        assert "curated" not in layers(**fails), fails

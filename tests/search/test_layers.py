@@ -58,21 +58,6 @@ def test_what_the_prompt_has_already_is_left_out_and_does_not_take_a_place(memor
     assert not memory.prime("turbine", min_relevance=0.0, exclude=[first, second]).text
 
 
-def test_each_snippet_reaches_the_relevance_that_is_asked_for(memory: Memory) -> None:
-    remember(memory, "The turbine stands in the harbour.")
-    remember(memory, "Bread rises for an hour before it is baked.")
-    found = memory.prime("where does the turbine stand?", min_relevance=0.0).snippets
-    assert len(found) == 2
-    floor = max(one.relevance or 0.0 for one in found)
-    assert [
-        one.relevance for one in memory.prime("where does the turbine stand?", min_relevance=floor).snippets
-    ] == [floor]
-    with pytest.raises(InvalidInputError, match="min_relevance"):
-        memory.prime("turbine", min_relevance=2)
-    assert memory.recall("turbine").floor == memory.config.search.min_relevance
-    assert memory.recall("turbine", min_relevance=0.9).floor == 0.9
-
-
 def test_each_recall_is_one_line_of_the_log_without_the_query(
     memory: Memory, caplog: pytest.LogCaptureFixture
 ) -> None:

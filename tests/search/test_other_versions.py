@@ -202,16 +202,6 @@ def test_a_second_wording_is_no_second_chance() -> None:
     assert_falling(found)
 
 
-def test_several_that_say_the_same_are_one_hit_also_by_way_of_each_other() -> None:
-    third = note("third", "Hall two is where they keep the lathe of the workshop, as ever.", 3)
-    rows = (FIRST, SAME, third, BENCH, *OTHERS)
-    links = (joined(SAME, FIRST, "duplicates"), joined(third, SAME, "duplicates"))
-    found = Memory(*rows, *links).recall(QUESTION, limit=3)
-    assert sorted([found.hits[0].id, *found.hits[0].also]) == ["first", "same", "third"]
-    assert len(found.hits) == 3
-    assert_falling(found)
-
-
 def test_what_differs_from_one_of_them_stays_a_hit_though_it_is_linked_to_another() -> None:
     rival = note("rival", "The workshop of Bo keeps its lathe in a hall of two.", 3)
     other = note("other", "The lathe that Ada's workshop has can be found in hall two.", 2)

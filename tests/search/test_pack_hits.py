@@ -48,20 +48,6 @@ def test_memories_of_the_same_words_come_once() -> None:
     assert ids(distinct(given)) == ["a", "red", "said", "page", "s-1", "s-2"]
 
 
-def test_a_memory_takes_the_place_of_turns_of_its_words_unless_who_said_it_is_asked() -> None:
-    given = candidates(
-        turn("s", 1, "The key is blue."),
-        turn("s", 2, "The key is red."),
-        note("a", "The key is blue."),
-        turn("s", 3, "the key is blue"),
-        turn("s", 4, "The key is red."),
-    )
-    found = list(distinct(given, turns=False))
-    assert ids(found) == ["a", "s-2", "s-4"]
-    assert found[0].fused.score == given[0].fused.score and found[0].fused.id == "a"
-    assert ids(distinct(given)) == ids(given)
-
-
 # The budget -----------------------------------------------------------------------------------------
 
 

@@ -19,7 +19,7 @@ from hydramem.storage.chunk_filter import ChunkFilter
 from hydramem.storage.in_memory.graph import InMemoryGraph
 from hydramem.storage.in_memory.vectors import InMemoryVectors
 from hydramem.storage.store import Stretch
-from hydramem.storage.vector_rows import ChunkVector, EntityVector, Scored, Vector, indexed_text
+from hydramem.storage.vector_rows import ChunkVector, EntityVector, indexed_text
 from tests.graph.graphs import THEN, P, chunk, entity, mention, relation, turn, write
 
 ADA, BILLING, MYSQL = entity("Ada Lovelace", aliases=("Ada",)), entity("billing"), entity("MySQL")
@@ -193,13 +193,6 @@ def test_a_memory_without_a_vector_yet_loses_nothing_by_it() -> None:
     assert memory.recall(told.text).hits[0].id == "new"
 
 
-def test_hits_are_loaded_together() -> None:
-    memory = Memory(*GRAPH, *(chunk(f"c{number}", f"harbour number {number}") for number in range(60)))
-    found = memory.recall("harbour of Ada", limit=20)
-    assert len(found.hits) == 20
-    assert len(memory.loads) == 1
-
-
 def test_the_same_words_of_a_document_come_once() -> None:
     one = chunk("one", "The harbour opens at seven. It closes at nine.", document="d_1")
     again = chunk("again", "It closes  at nine.", document="d_1")
@@ -235,34 +228,23 @@ def test_what_the_filter_leaves_out_stays_out_of_every_arm() -> None:
     assert [hit.id for hit in memory.recall("Ada", where=ChunkFilter(), limit=1).hits] == ["secret"]
 
 
-class Looked(InMemoryVectors):
-    """Vectors that say when they were looked at."""
-
-    def __init__(self, dimension: int) -> None:
-        super().__init__(dimension)
-        self.looked = threading.Event()
-
-    def nearest(self, vector: Vector, where: ChunkFilter, limit: int) -> tuple[Scored, ...]:
-        """Return the nearest."""
-        self.looked.set()
-        return super().nearest(vector, where, limit)
-
-
 class Slow(Snapshots):
-    """Snapshots that are there once the vectors were looked at."""
+    """Snapshots that are there once something else happened."""
 
-    vectors: Looked
+    happened: threading.Event
 
     def of(self, project: str) -> Snapshot:
         """Return a snapshot."""
-        assert self.vectors.looked.wait(20), "vectors wait for the graph"
+        assert self.happened.wait(20), "vectors wait for the graph"
         return super().of(project)
 
 
-def test_the_first_recall_loads_the_graph_and_the_vectors_at_the_same_time() -> None:
-    memory = Memory(*GRAPH)
-    memory.vectors = Looked(memory.embedder.dimension)
-    memory.add(LEAD, DATABASE)
+def test_the_first_recall_loads_the_graph_and_the_vectors_at_the_same_time(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    memory, looked = Memory(*GRAPH), threading.Event()
+    nearest = memory.vectors.nearest
+    monkeypatch.setattr(memory.vectors, "nearest", lambda *asked: looked.set() or nearest(*asked))
     memory.snapshots = Slow(memory.graph)
-    memory.snapshots.vectors = memory.vectors
+    memory.snapshots.happened = looked
     assert memory.recall("what does Ada lead?").entities == ("Ada Lovelace",)

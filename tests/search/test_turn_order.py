@@ -1,4 +1,3 @@
-import numpy as np
 import pytest
 
 from hydramem.core.row_types import Chunk
@@ -8,9 +7,7 @@ from hydramem.search.conversation.turn_order import (
     MOST_TURNS,
     NUMBERS,
     Floats,
-    fitted,
     ordered_turns,
-    turns_around,
 )
 from hydramem.search.query_plan import plan
 from tests.graph.graphs import P, chunk, tables, turn
@@ -79,23 +76,6 @@ def test_an_answer_is_told_from_a_turn_that_follows_no_question() -> None:
     assert [scorer.of(id, "answers") for id in ("s-0", "s-1", "s-2")] == [0, 1, 0]
 
 
-def test_rare_words_of_the_turn_before_count_for_an_answer() -> None:
-    scorer = ByNumber("holds_with_before")
-    ordered(found(s_0=0.9, s_1=0.5, t_0=0.4, t_1=0.3), scorer)
-    assert scorer.of("s-1", "holds") == 0
-    assert scorer.of("s-0", "holds") == pytest.approx(1)
-    assert scorer.of("s-1", "holds_with_before") == pytest.approx(1)
-    ordered(found(s_1=0.5, t_1=0.3), hidden := ByNumber("holds_with_before"), around=(TALK[1], TALK[4]))
-    assert hidden.of("s-1", "holds_with_before") == 0, "words of a turn that may not be shown do not count"
-    assert 0 < scorer.of("t-0", "holds") == scorer.of("t-1", "holds_with_before") < 1
-    assert scorer.of("t-0", "session_holds") == scorer.of("t-1", "session_holds") < 1
-
-
-def test_turns_around_are_those_near_the_first_turns() -> None:
-    assert turns_around(["t-1", "page", "s-0"], [plan(QUERY, SNAPSHOT)]) == {one.id for one in TALK}
-    assert turns_around(["page", "s-0"], [plan(QUERY, SNAPSHOT)]) == set()
-
-
 def test_a_chat_with_an_assistant_has_weights_of_its_own() -> None:
     scorer = ByNumber("score")
     ordered(found(s_0=0.9, s_1=0.5), scorer)
@@ -115,10 +95,3 @@ def test_only_the_first_turns_move() -> None:
     ids = [one.chunk.id for one in after]
     assert ids[:MOST_TURNS] == [one.id for one in talk[:MOST_TURNS]][::-1]
     assert ids[MOST_TURNS:] == [one.id for one in talk[MOST_TURNS:]]
-
-
-@pytest.mark.parametrize("kind", ["people", "chat"])
-def test_the_weights_of_the_package_fit_the_numbers(kind: str) -> None:
-    weights = fitted(kind)
-    scores = weights.scores(np.eye(len(NUMBERS)))
-    assert scores.shape == (len(NUMBERS),) and np.isfinite(scores).all()

@@ -98,14 +98,3 @@ def test_the_sides_of_a_conversation_are_hubs_by_name_and_alias() -> None:
     sam, model, ada = entity("Sam", aliases=("the user",)), entity("Assistant"), entity("Ada")
     snapshot = load(P, *tables(sam, model, ada, relation(sam, "knows", ada)))
     assert hubs(snapshot) == {"Sam", "Assistant"}
-
-
-def test_a_list_of_very_many_things_counts_less_by_their_number() -> None:
-    names, few, many = [entity(f"thing {number}") for number in range(128)], chunk("few"), chunk("many")
-    rows = [*(mention(few, one) for one in names[:20]), *(mention(many, one) for one in names)]
-    notes = [chunk(f"c{number}") for number in range(60)]
-    rows += [mention(note, one) for note, one in zip(notes, names, strict=False)]
-    snapshot = load(P, *tables(*names, few, many, *notes, *rows))
-    focus = snapshot.rarity().focus
-    assert focus[snapshot.node("few")] == focus[snapshot.node(names[0].id)] == 1
-    assert focus[snapshot.node("many")] == pytest.approx(32 / 128)

@@ -94,6 +94,10 @@ def test_a_reply_of_another_shape_is_an_error_that_quotes_it(provider: str, serv
         generator(provider, server).generate("Is it so?", Judgement)
     assert repr(content[:20])[1:-1] in str(caught.value)
     assert len(server.asked) == 1
+    for stranger in (b"<html>gateway</html>", b"", b'{"choices": 3, "message": 4}'):
+        server.script = [Answer(stranger)]
+        with pytest.raises(ModelReplyError):
+            generator(provider, server).generate("q", Judgement)
 
 
 @pytest.mark.parametrize("status", [429, 500, 503])
@@ -119,13 +123,6 @@ def test_a_slow_server_is_given_up_once(provider: str, server: FakeServer):
     with pytest.raises(ModelUnavailableError, match="in time"):
         generator(provider, server, timeout_seconds=0.3).generate("q", Judgement)
     assert len(server.asked) == 1
-
-
-@pytest.mark.parametrize("body", [b"<html>gateway</html>", b"", b'{"choices": 3, "message": 4}'])
-def test_a_stranger_on_the_port_is_a_reply_error(provider: str, server: FakeServer, body: bytes):
-    server.script = [Answer(body)]
-    with pytest.raises(ModelReplyError):
-        generator(provider, server).generate("q", Judgement)
 
 
 def test_an_empty_model_name_takes_the_first_listed(provider: str, server: FakeServer):

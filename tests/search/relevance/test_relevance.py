@@ -110,17 +110,6 @@ def test_it_is_a_probability_whatever_is_asked(query, texts):
     assert relevances([], Searched(query=query)) == []
 
 
-def test_a_hit_counts_for_itself_or_for_what_leads_to_it():
-    own = RankedHit(id="a", text="Marta works at the harbour.")
-    other, led = (
-        RankedHit(id="b", text="The bus is late."),
-        RankedHit(id="b", text="The bus is late.", led_to=0.8),
-    )
-    searched = Searched(query="where does marta work")
-    assert relevances([own, other], searched)[1] < relevances([own, led], searched)[1]
-    assert relevances([own, own], searched)[1] < relevances([own, own], searched)[0]
-
-
 @pytest.mark.costly  # it embeds all phrases with the model
 def test_carried_anchors_are_those_of_the_model_and_the_phrases():
     carried, made = carried_anchors(MINILM), measured(choose_embedder(EmbeddingConfig(model="minilm")))
