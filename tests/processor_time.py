@@ -1,8 +1,8 @@
 """Fails a default test that takes more than half a second of processor time and is not marked `costly`.
 
 Processor time, not time that passes, so that it matters little what else the machine does. What fixtures of a
-module or of a session take belongs to no test. The first use of a library is loaded on whoever comes first, so a
-test that is over the limit runs once more, and the second time counts. `--durations=N` shows what tests took.
+module or of a session take belongs to no test. Whoever comes first loads a library, so a test that is over the
+limit runs once more, and the second time counts. `--durations=N` shows what tests took.
 """
 
 import os
@@ -14,7 +14,7 @@ import pytest
 from _pytest.runner import runtestprotocol
 
 LIMIT = 0.5
-"""Seconds of processor time, of this process and of those that it started, on a machine like the usual ones."""
+"""Seconds of processor time, of this process and of those that it started, on a usual machine."""
 
 _EXEMPT = ("slow", "costly")
 _LOOP_SECONDS = 0.0065
@@ -74,8 +74,8 @@ class ProcessorTime:
                 [call] = [report for report in reports if report.when == "call"]
                 call.outcome = "failed"
                 call.longrepr = (
-                    f"{item.nodeid} took {again:.2f} s of processor time, and a default test has {self.limit:.2f}: "
-                    "make it smaller, or mark it `costly` or `slow` with the reason"
+                    f"{item.nodeid} took {again:.2f} s of processor time, and a default test has "
+                    f"{self.limit:.2f}: make it smaller, or mark it `costly` or `slow` with the reason"
                 )
         for report in reports:
             report.user_properties.append(("processor seconds", seconds))

@@ -24,7 +24,7 @@ class SkillRow:
 
 
 def skills_folder() -> Path:
-    """Return the folder that holds a folder for each skill: the package's, else that of the checkout around it."""
+    """Return the folder that has a folder for each skill: the package's, else that of the checkout."""
     package = Path(__file__).parent.parent.parent
     carried = package / "data" / "skills"
     return carried if carried.is_dir() else package.parent / "skills"
