@@ -87,6 +87,12 @@ def test_a_chat_with_an_assistant_has_weights_of_its_own() -> None:
     assert [scorer.of(id, "users_own") for id in ("c-0", "c-1")] == [1, 0]
 
 
+def test_the_words_of_a_turn_that_may_not_be_shown_do_not_count() -> None:
+    for around, counts in (((TALK[1], TALK[4]), 0), (TALK, 1)):
+        ordered(found(s_1=0.5, t_1=0.3), scorer := ByNumber("holds_with_before"), around=around)
+        assert scorer.of("s-1", "holds_with_before") == pytest.approx(counts)
+
+
 def test_only_the_first_turns_move() -> None:
     talk = tuple(turn("s", place, f"word{place}", author="Ada") for place in range(MOST_TURNS + 5))
     candidates = [candidate(one, 1 - place / 100) for place, one in enumerate(talk)]

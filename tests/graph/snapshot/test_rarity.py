@@ -86,14 +86,6 @@ def test_it_falls_with_the_number_of_chunks() -> None:
     assert rarity == {"rare": 1, "common": pytest.approx(1 - np.log(10) / np.log(41)), "unnamed": 1}
 
 
-def test_page_furniture_is_a_hub_though_few_chunks_name_it() -> None:
-    home, topic = entity("Home"), entity("Kafka")
-    pages = [chunk(f"c{page}.{part}", document=f"d{page}") for page in range(10) for part in range(6)]
-    rows = [mention(page, home) for page in pages[::6]]
-    snapshot = load(P, *tables(home, topic, *pages, *rows, *(mention(page, topic) for page in pages[:18])))
-    assert hubs(snapshot) == {"Home"}
-
-
 def test_the_sides_of_a_conversation_are_hubs_by_name_and_alias() -> None:
     sam, model, ada = entity("Sam", aliases=("the user",)), entity("Assistant"), entity("Ada")
     snapshot = load(P, *tables(sam, model, ada, relation(sam, "knows", ada)))
