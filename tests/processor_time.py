@@ -1,7 +1,7 @@
 """Fails a default test that takes more than half a second of processor time and is not marked `costly`.
 
 Processor time, not time that passes, so that it matters little what else the machine does. What fixtures of a
-module or of a session take belongs to no test. Whoever comes first loads a library, so a test that is over the
+module or of a session take belongs to no test. Whoever comes first loads a library, so a test over the
 limit runs once more, and the second time counts. `--durations=N` shows what tests took.
 """
 
