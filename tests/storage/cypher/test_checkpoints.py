@@ -283,7 +283,7 @@ def test_a_kill_during_checkpoints_loses_nothing(tmp_path: Path, settings: Stora
 @pytest.mark.slow
 @pytest.mark.timeout(600)
 def test_kills_at_random_moments_lose_nothing(tmp_path: Path, settings: StorageConfig) -> None:
-    check_kills(tmp_path / "graph", settings, kills=rounds(8, full=20), seed=7)
+    check_kills(tmp_path / "graph", settings, kills=rounds(4, full=20), seed=7)
 
 
 def test_an_engine_that_breaks_while_a_checkpoint_runs_loses_nothing(
