@@ -2,7 +2,7 @@
 .PHONY: setup test check pages bench
 
 setup: ## a virtual environment with everything that tests and gates need
-	python3 -m venv .venv && .venv/bin/pip install -q -e '.[test]' -c constraints.txt
+	python3 -m venv .venv && .venv/bin/pip install -q uv -c constraints.txt && .venv/bin/uv pip install -q -e '.[test]' -c constraints.txt
 
 test: ## the default tests on all cores
 	.venv/bin/python -m pytest -n auto --dist worksteal

@@ -26,7 +26,8 @@ SET_UP = (
     ".venv/bin/hydramem models get bge-small && .venv/bin/hydramem demo"
 )
 TEST = (
-    "python3 -m venv .venv && .venv/bin/pip install -q -e '.[test]' -c constraints.txt && "
+    "python3 -m venv .venv && .venv/bin/pip install -q uv -c constraints.txt && "
+    ".venv/bin/uv pip install -q -e '.[test]' -c constraints.txt && "
     ".venv/bin/python -m pytest -n auto --dist worksteal"
 )
 # What a handle can do beside the operations: it is opened, closed, asked where it is and held for a session.
