@@ -4,6 +4,7 @@ import gc
 import os
 import re
 import sys
+import warnings
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -60,6 +61,7 @@ def run(tokens: Sequence[str], *, alone: bool = False) -> int:
         return FAILED
     except KeyboardInterrupt:
         print("hydramem: interrupted; everything reported as stored is stored", file=sys.stderr)
+        warnings.simplefilter("ignore", RuntimeWarning)  # of a library's coroutine that nobody awaits now
         # CPython remembers an interrupt that passed through `exec` of source (an import that makes a data
         # class) and kills the process in place of its exit code; source that runs to its end clears that.
         exec("")  # noqa: S102

@@ -13,10 +13,7 @@ from hydramem.hosts.host_files.managed_copies import copy_state
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SkillRow:
-    """A skill as `hydramem skills list` shows it.
-
-    `installed` names each place that has it, with its state: current, outdated, edited or missing.
-    """
+    """A skill as `skills list` shows it, with its state (such as outdated) at each place that has it."""
 
     name: str
     installed: tuple[str, ...]
