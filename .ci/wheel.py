@@ -233,7 +233,7 @@ def try_installed(way: Way, place: Place, wheel: Path, python: Path) -> None:
     hydramem = way(place, wheel, python)
     version = place.run(*hydramem, "--version").strip()
     require(version == wheel.name.split("-")[1], f"--version says {version}")
-    if way is not by_uvx:  # it calls the same program
+    if way is by_pip_with_hashes:  # the others install the same program
         require("Priya Raman" in place.run(*hydramem, "demo"), "the demo does not find its answers")
     place.run(*hydramem, "remember", "Ada leads the billing team.")
     hits = json.loads(place.run(*hydramem, "recall", "who leads billing?", "--json"))["hits"]

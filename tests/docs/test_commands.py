@@ -97,7 +97,7 @@ def options(found: App) -> set[str]:
     return named | inner | {"--help", "--version"}
 
 
-@pytest.mark.costly  # it parses every command line of the pages
+@pytest.mark.slow  # it parses every command line of the pages
 def test_commands_that_pages_show_are_understood():
     seen: set[tuple[str, ...]] = set()
 

@@ -103,6 +103,7 @@ def test_a_changed_letter_of_a_vector_is_found(store: Path) -> None:
         assert memory.doctor(fix=True).healthy and memory.doctor().healthy
 
 
+@pytest.mark.costly  # it kills a process
 @pytest.mark.parametrize("name", ["chunks", "entities"])
 def test_a_kill_while_a_table_is_made_leaves_a_store_that_opens(tmp_path: Path, name: str) -> None:
     with hydramem.connect(tmp_path / "store", config=CONFIG):

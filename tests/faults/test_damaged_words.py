@@ -118,6 +118,7 @@ def test_the_words_of_a_turn_are_not_in_its_id_so_none_are_overwritten(memory: h
     assert memory.get(turn.id).text.endswith("is mended.")
 
 
+@pytest.mark.costly  # every operation on an engine on disk
 def test_every_chunk_of_a_store_in_use_fits_its_id_or_has_none_of_its_words_in_it(
     memory: hydramem.Memory, tmp_path: Path
 ) -> None:

@@ -22,7 +22,7 @@ from tests.faults.results import rounds
 Rule = dict[str, int]
 Steps = dict[str, dict[str, Any]]
 FILLED = sorted(f"row {number}" for number in range(BEFORE))
-ENGINES = ("ladybug", "kuzu")
+ENGINES = ("ladybug", pytest.param("kuzu", marks=pytest.mark.slow))
 REFUSALS = {
     "full": ({"kinds": WRITES, "error": errno.ENOSPC}, "DiskFullError"),
     "torn": ({"kinds": WRITES, "error": errno.ENOSPC, "partial": 100}, "DiskFullError"),

@@ -121,6 +121,7 @@ def test_what_is_no_time_or_no_entity_is_an_error(dated: hydramem.Memory) -> Non
         dated.timeline(entity="Nobody")
 
 
+@pytest.mark.costly  # the library of dates in words
 def test_times_in_words_wherever_an_operation_takes_one(memory: hydramem.Memory) -> None:
     kept = memory.remember("We met.", kind="event", happened_at="last Friday", expires_at="in 30 days")
     row = memory.get(kept.id)

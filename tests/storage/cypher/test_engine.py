@@ -77,7 +77,7 @@ def texts_agree(engine: Engine) -> bool:
         return query(wrong, {}) == [[0]]
 
 
-@pytest.mark.costly  # fills the smallest pool twice
+@pytest.mark.slow  # fills the smallest pool twice
 def test_writes_that_fill_the_memory_go_on_and_a_checkpoint_just_before_loses_nothing(
     small: Opener, filled: Path
 ) -> None:
