@@ -30,8 +30,6 @@ ALONE = (
 """Files whose tests measure time: `.ci/run` runs their slow ones when nothing else runs."""
 ON_BOTH_ENGINES = ("compatibility/", "faults/", "storage/")
 """What keeps data: `.ci/run` runs it on the second engine, too."""
-OF_EXTRAS = ("garden/edges/gnn/", "hosts/frameworks/", "hosts/hermes/test_conformance.py")
-"""What loads libraries of others, in environments of their own: it takes what they take."""
 
 pytest_plugins = ("tests.processor_time",)
 
@@ -50,8 +48,6 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
         path = item.path.relative_to(HERE).as_posix() if item.path.is_relative_to(HERE) else ""
         if path.startswith(ALONE):
             item.add_marker("alone")
-        if path.startswith(OF_EXTRAS):
-            item.add_marker("costly")
         if path.startswith(ON_BOTH_ENGINES) and touches_an_engine(item):
             item.add_marker("engine")
 

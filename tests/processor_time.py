@@ -9,6 +9,7 @@ that grows where the machine is slow just then. `--durations=N` shows what tests
 import os
 import time
 from collections.abc import Iterator
+from importlib.util import find_spec
 from math import inf
 from typing import Any
 
@@ -19,6 +20,7 @@ LIMIT = 0.5
 """Seconds of processor time, of this process and of those that it started, on a usual machine."""
 
 _EXEMPT = ("slow", "costly")
+_EXTRAS = ("agent", "crewai", "langgraph", "playwright", "torch")
 _MORE_RUNS = 3
 _USUAL_LOOP_SECONDS = 0.065
 
@@ -91,8 +93,9 @@ class ProcessorTime:
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Measure from here on; on another engine than the default one nothing is too long."""
-    limit = inf if "HYDRAMEM_TEST_ENGINE" in os.environ else LIMIT
+    """Measure from here on; nothing is too long on a named engine, or beside large libraries of extras."""
+    others = "HYDRAMEM_TEST_ENGINE" in os.environ or any(map(find_spec, _EXTRAS))
+    limit = inf if others else LIMIT
     config.pluginmanager.register(ProcessorTime(limit), "processor time")
 
 

@@ -102,6 +102,7 @@ async def test_memories_are_added_and_deleted(memory):
     entry = MemoryEntry(
         content=types.Content(parts=[types.Part(text="Ada is allergic to nuts.")]),
         author="nurse",
+        timestamp="2026-01-05T10:00:00+00:00",
         custom_metadata={"ward": 3},
     )
     for _ in range(2):
@@ -110,7 +111,7 @@ async def test_memories_are_added_and_deleted(memory):
         )
     response = await service.search_memory(app_name="shop", user_id="ada", query="allergic to what?")
     (stored,) = response.memories
-    assert stored.author == "nurse" and stored.timestamp
+    assert (stored.author, stored.timestamp) == ("nurse", entry.timestamp)
     assert await found(service, "zebra migration in Botswana") == []
     assert memory.get(stored.id).metadata == {"by": "x", "ward": 3}
 
