@@ -165,6 +165,7 @@ def test_every_tool_answers(tools, tmp_path):
         assert structured is not None, operation.name
 
 
+@pytest.mark.costly
 def test_what_is_remembered_over_mcp_is_recalled_and_audited_as_mcp(memory, tools):
     _, done, _ = tools.call("remember", text="The zanzibar cache lives in hall 3.", source="chat")
     _, found, _ = tools.call("recall", query="zanzibar cache")
@@ -355,6 +356,7 @@ def test_the_stores_own_backups_can_be_restored(tmp_path):
         assert [each.text for each in memory.memories()] == ["Ada leads billing."]
 
 
+@pytest.mark.costly
 def test_a_folder_of_links_does_not_tell_what_is_outside(tools, tmp_path):
     docs, outside = tmp_path / "docs", tmp_path / "outside"
     (outside / "private").mkdir(parents=True)

@@ -116,6 +116,7 @@ def test_a_curated_file_reads_as_one(shell):
 
 
 @in_own_project
+@pytest.mark.costly
 def test_a_session_and_what_happened_from_a_shell(shell):
     turns = (
         '[{"author": "user", "text": "Which key?"}, {"author": "assistant", "text": "<think>x</think>Blue."}]'

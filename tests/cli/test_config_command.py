@@ -34,6 +34,7 @@ def found(shell, key: str) -> tuple[object, str]:
     return row["value"], row["origin"]
 
 
+@pytest.mark.costly
 def test_a_value_is_set_shown_and_taken_back(shell, file: Path) -> None:
     assert found(shell, "search.min_relevance") == (0.25, "default")
     assert shell("set", "search.min_relevance", "0.4")[0] == 0

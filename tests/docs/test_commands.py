@@ -115,6 +115,7 @@ def without_blocks(page: Path) -> str:
     return re.sub(r"^ *```.*?^ *```$", "", page.read_text(encoding="utf-8"), flags=re.M | re.S)
 
 
+@pytest.mark.costly
 def test_commands_that_pages_name_exist_with_their_options():
     def check(page: Path) -> None:
         for named in re.findall(r"`hydramem ((?!COMMAND)[^`]+)`", without_blocks(page)):

@@ -193,6 +193,7 @@ def cut_at(original: Path, folder: Path, place: int) -> None:
     log.write_bytes(log.read_bytes()[:place])
 
 
+@pytest.mark.costly
 def test_a_few_cuts_leave_every_commit_before_them(original: Path, tmp_path: Path) -> None:
     for place in places(log_of(original), 7, 2):
         cut_at(original, tmp_path / f"{place}", place)

@@ -57,6 +57,7 @@ def test_a_letter_flipped_in_the_graph_file_is_put_right_from_the_vectors(tmp_pa
         assert memory.recall(sentence(2), limit=1).hits[0].id == ids[2]
 
 
+@pytest.mark.costly
 def test_a_damaged_passage_is_put_right_with_its_headings(memory: hydramem.Memory, tmp_path: Path) -> None:
     (tmp_path / "harbour.md").write_text(PAGE)
     memory.ingest([str(tmp_path / "harbour.md")])
@@ -85,6 +86,7 @@ def test_a_damaged_source_is_put_right_from_the_chunks(memory: hydramem.Memory, 
     assert (fixed.healthy, fixed.damaged) == (False, 1) and "nothing is overwritten" in fixed.problems[0]
 
 
+@pytest.mark.costly
 def test_damaged_words_in_the_vectors_are_put_right_from_the_graph(memory: hydramem.Memory) -> None:
     id = remember(memory, 1)
     change_vector_words(memory, id, "Crate 1 is lost.")

@@ -42,6 +42,7 @@ def test_a_paraphrase_is_closer_than_another_subject(carried: LocalEmbedder):
     assert near > far + 0.3
 
 
+@pytest.mark.costly
 def test_a_text_has_one_vector_alone_and_in_any_batch(carried: LocalEmbedder):
     alone = np.stack([carried.embed_documents([text])[0] for text in TEXTS])
     assert alone.dtype == np.float32 and np.allclose(np.linalg.norm(alone, axis=1), 1, atol=1e-5)

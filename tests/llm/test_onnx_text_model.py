@@ -19,6 +19,7 @@ def opened(pooling: Pooling = "mean") -> OnnxTextModel:
 
 
 @pytest.mark.parametrize("pooling", ["cls", "mean"])
+@pytest.mark.costly
 def test_a_vector_is_pooled_from_those_of_the_tokens(pooling: Pooling) -> None:
     from tokenizers import Tokenizer
 
@@ -35,6 +36,7 @@ def test_a_vector_is_pooled_from_those_of_the_tokens(pooling: Pooling) -> None:
         assert vector == pytest.approx(expected, abs=1e-5)
 
 
+@pytest.mark.costly
 def test_long_texts_are_read_few_at_once_and_none_is_left_out() -> None:
     def parts(lengths: list[int], most: int = 100) -> list[list[int]]:
         return [lengths[part] for part in parts_within(lengths, most)]

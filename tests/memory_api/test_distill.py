@@ -260,6 +260,7 @@ def test_a_fact_that_is_known_gains_the_turn(opened: Open) -> None:
     assert [link.other for link in memory.get(known.id).links] == [turn]
 
 
+@pytest.mark.costly
 def test_parts_of_a_long_turn_stay_together(opened: Open) -> None:
     model = Model([], [])
     memory = opened(model, INGEST_CHUNK_TOKENS="220")

@@ -163,6 +163,7 @@ def memory(embedder: Embedder, tmp_path: Path) -> Iterator[hydramem.Memory]:
         yield memory
 
 
+@pytest.mark.costly
 def test_recall_and_prime_find_a_curated_entry_and_get_returns_it(memory: hydramem.Memory) -> None:
     found = memory.recall("Which tea does the user drink?")
     assert found.answered

@@ -168,6 +168,7 @@ async def test_a_caller_has_so_many_streams_open(tmp_path):
     assert [asker.limits.begin_stream(AGENT) for _ in range(3)] == [True, True, False]
 
 
+@pytest.mark.costly
 def test_many_callers_make_none_forgotten_whose_request_runs():
     limits = Limits(per_minute=1, concurrent=1)
     limits.begin("busy")

@@ -67,6 +67,7 @@ def test_folding_changes_no_total(first: list[CallRow], second: list[CallRow], f
     plain.close()
 
 
+@pytest.mark.costly
 def test_the_file_stays_near_its_bound_and_no_call_is_forgotten(kept: TelemetryFile) -> None:
     bound = 100_000
     for days_ago in range(40, 0, -1):

@@ -263,6 +263,7 @@ def _python(script: str) -> str:
 
 
 @pytest.mark.skipif(DISK_ENGINE != "ladybug", reason="measured on LadybugDB")
+@pytest.mark.costly
 def test_many_changes_take_little_beside_their_words(tmp_path: Path, settings: StorageConfig) -> None:
     store = open_graph(tmp_path / "graph", settings)
     store.write(Write(changes=tuple(record("note", project="p", target="c1") for _ in range(1500))))
