@@ -1,6 +1,7 @@
 """A model that reads evidence: what it says is believed only as far as it can be checked."""
 
 import threading
+from contextlib import closing, nullcontext
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -39,9 +40,8 @@ def ask(
     script: Any, *candidates: RelationCandidate, most: int = 30, replies: Replies | None = None
 ) -> EvidenceReading:
     generator = script if isinstance(script, ScriptedGenerator) else ScriptedGenerator(script)
-    return read_evidence(
-        candidates or (claim(),), generator=generator, replies=replies or Replies(None), most=most
-    )
+    with nullcontext(replies) if replies else closing(Replies(None)) as kept:
+        return read_evidence(candidates or (claim(),), generator=generator, replies=kept, most=most)
 
 
 def test_a_grounded_claim_is_accepted_with_the_words_of_the_evidence():
@@ -213,8 +213,8 @@ def test_replies_are_bounded_shared_and_made_anew_where_they_are_damaged(tmp_pat
     assert replies.purge(["c"]) == 10
     replies.close()
     file.write_bytes(b"this is no database, but long enough to be read as one" * 20)
-    assert Replies(file).get(["a1"]) == {}
     again = Replies(file)
+    assert again.get(["a1"]) == {}
     again.put([Kept(key="k", reply="r", chunks=())])
     assert again.get(["k"]) == {"k": "r"}
     again.close()
