@@ -82,7 +82,7 @@ def main() -> int:
     )
     parser.add_argument("--every-python", action="store_true", help="try every interpreter that is here")
     every = parser.parse_args().every_python
-    found = interpreters(PYTHONS) if every else {platform.python_version(): Path(sys.executable).resolve()}
+    found = interpreters() if every else {platform.python_version(): Path(sys.executable).resolve()}
     with TemporaryDirectory() as folder:
         try:
             wheel = build(Path(folder))
@@ -96,11 +96,11 @@ def main() -> int:
     return 0
 
 
-def interpreters(versions: Sequence[str]) -> dict[str, Path]:
+def interpreters() -> dict[str, Path]:
     """Return the interpreters that this machine has, and say which it lacks."""
     pyenv = Path(os.environ.get("PYENV_ROOT", Path.home() / ".pyenv")) / "versions"
     found = {}
-    for version in versions:
+    for version in PYTHONS:
         candidates = [
             Path(sys.base_prefix) / "bin" / f"python{version}",
             *(Path(folder) / f"python{version}" for folder in os.environ["PATH"].split(os.pathsep)),

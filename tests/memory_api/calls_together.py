@@ -2,13 +2,13 @@
 
 import contextvars
 import threading
-import time
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 from hydramem.core.errors import HydraMemError
 from hydramem.memory_api.memory import Memory
+from tests.waiting import wait_for
 
 
 def together(memory: Memory, calls: Sequence[Callable[[], Any]]) -> list[Any]:
@@ -26,19 +26,11 @@ def together(memory: Memory, calls: Sequence[Callable[[], Any]]) -> list[Any]:
 
     with ThreadPoolExecutor(len(calls) + 1) as executor:
         holder = executor.submit(groups.run, None, "held", lambda members: release.wait(60))
-        waits(lambda: groups._leader is not None)
+        wait_for(lambda: groups._leader is not None)
         futures = []
         for number, each in enumerate(calls, 1):
             futures.append(executor.submit(contextvars.Context().run, outcome, each))
-            waits(lambda number=number: groups.waiting == number)
+            wait_for(lambda number=number: groups.waiting == number)
         release.set()
         holder.result(60)
         return [future.result(60) for future in futures]
-
-
-def waits(is_so: Callable[[], bool]) -> None:
-    """Wait until something is so."""
-    until = time.monotonic() + 60
-    while not is_so():
-        assert time.monotonic() < until, "it did not happen"
-        time.sleep(0.005)

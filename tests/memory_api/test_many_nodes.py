@@ -22,10 +22,10 @@ from hydramem.storage.postgres.connection import Database
 from hydramem.storage.postgres.graph.graph import PostgresGraph, open_postgres_graph
 from hydramem.storage.schema import CHUNK
 from hydramem.storage.writer_lock import WriterLock
-from tests.memory_api.calls_together import waits
 from tests.memory_api.postgres_child import memory_text, settings
 from tests.storage.postgres_server import own_schema, server_address
 from tests.storage.rows import chunk, entity, write
+from tests.waiting import wait_for
 
 NAMES = ("ann", "bob", "cleo", "dan")
 
@@ -60,7 +60,7 @@ def check_all_found(memory: Memory, count: int) -> None:
         memory_text(name, number) for name in NAMES for number in range(count)
     )
     # Read anew each time: jobs of linking go on, and change the rows.
-    waits(lambda: shape(memory._opened.snapshots.of("p")) == shape(load("p", *graph.graph_tables("p"))))
+    wait_for(lambda: shape(memory._opened.snapshots.of("p")) == shape(load("p", *graph.graph_tables("p"))))
     for name in NAMES:
         text = memory_text(name, count - 1)
         assert memory.recall(text).hits[0].text == text
@@ -90,9 +90,9 @@ def test_what_a_node_commits_another_that_holds_rows_in_memory_finds(tmp_path: P
             text = memory_text("ann", number)
             here.recall("what is held is read at the first search")
             kept = there.remember(text)
-            waits(lambda text=text, id=kept.id: id in [hit.id for hit in here.recall(text).hits])
+            wait_for(lambda text=text, id=kept.id: id in [hit.id for hit in here.recall(text).hits])
             there.forget([kept.id])
-            waits(lambda text=text: not here.recall(text).hits)
+            wait_for(lambda text=text: not here.recall(text).hits)
 
 
 @pytest.mark.timeout(120)

@@ -21,9 +21,9 @@ from hydramem.llm.hash_embedder import HashEmbedder
 from hydramem.storage.vector_rows import Vector
 from tests import ROOT
 from tests.engines import DISK_ENGINE, ENGINE
-from tests.memory_api.calls_together import waits
 from tests.memory_api.crates import fill, finds
 from tests.memory_api.reindex_child import LATE
+from tests.waiting import wait_for
 
 ROWS = 80
 """More than are embedded at once."""
@@ -189,7 +189,7 @@ def test_a_recall_ends_in_the_space_in_which_it_began(tmp_path: Path) -> None:
         slow = pool.submit(memory.recall, "slow: where does crate zeta3 rest?")
         assert embedder.asked.wait(60)
         moving = pool.submit(memory.reindex, "hash")
-        waits(lambda: memory.stats().embedder == "hash/384")
+        wait_for(lambda: memory.stats().embedder == "hash/384")
         assert len(folders(tmp_path)) == 2
         assert finds(memory, 5)
         embedder.go_on.set()

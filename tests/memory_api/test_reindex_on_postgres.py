@@ -25,9 +25,9 @@ from hydramem.storage.postgres.vectors.spaces import space_names
 from hydramem.storage.vector_rows import Vector
 from hydramem.storage.write import Write
 from tests import ROOT
-from tests.memory_api.calls_together import waits
 from tests.memory_api.crates import fill, finds
 from tests.storage.postgres_server import own_schema, server_address
+from tests.waiting import wait_for
 
 ROWS = 300
 
@@ -104,10 +104,10 @@ def test_of_what_others_write_all_the_while_nothing_is_lost(tmp_path: Path, sche
         with ThreadPoolExecutor(1) as pool:
             writing = pool.submit(write)
             try:
-                waits(lambda: written)
+                wait_for(lambda: written)
                 one.reindex("hash/64")
                 switched = len(written)
-                waits(lambda: len(written) > switched + 1)
+                wait_for(lambda: len(written) > switched + 1)
             finally:
                 stop.set()
             writing.result()

@@ -28,7 +28,8 @@ from hydramem.operations import OPERATIONS, call
 from hydramem.storage.changes import acting_as
 from hydramem.storage.undo.row_images import TABLES
 from tests.engines import DISK_ENGINE, ENGINE
-from tests.memory_api.calls_together import together, waits
+from tests.memory_api.calls_together import together
+from tests.waiting import wait_for
 
 REMEMBER = next(each for each in OPERATIONS if each.name == "remember")
 
@@ -283,7 +284,7 @@ class Held:
         self.release = threading.Event()
         self.thread = threading.Thread(target=self.groups.run, args=("first", "kind", self._hold))
         self.thread.start()
-        waits(lambda: self.groups._leader is not None)
+        wait_for(lambda: self.groups._leader is not None)
 
     def _hold(self, members: Sequence[str]) -> None:
         self.release.wait(60)
@@ -300,7 +301,7 @@ def test_a_call_beyond_the_queue_is_refused_and_says_how_many_wait() -> None:
     ]
     for thread in threads:
         thread.start()
-    waits(lambda: held.groups.waiting == 2)
+    wait_for(lambda: held.groups.waiting == 2)
     with pytest.raises(StoreBusyError, match="2 calls wait"):
         held.groups.run("c", "kind", held.stored.append)
     held.end()
@@ -322,7 +323,7 @@ def test_an_interrupted_call_leaves_the_queue() -> None:
     held, main = Held(), threading.main_thread()
 
     def interrupt() -> None:
-        waits(lambda: held.groups.waiting == 1)
+        wait_for(lambda: held.groups.waiting == 1)
         assert main.ident is not None
         signal.pthread_kill(main.ident, signal.SIGINT)
 

@@ -23,7 +23,7 @@ from hydramem.llm.scripted_generator import ScriptedGenerator
 from hydramem.storage.vector_rows import Vector
 from tests import ROOT
 from tests.engines import DISK_ENGINE, ENGINE
-from tests.memory_api.calls_together import waits
+from tests.waiting import wait_for
 
 ENVIRONMENT = {"HYDRAMEM_STORAGE_GRAPH": DISK_ENGINE, "HYDRAMEM_EMBEDDING_MODEL": "hash"}
 
@@ -160,7 +160,7 @@ def test_closing_leaves_what_waits_and_opening_does_it(tmp_path: Path, embedder:
         ids = [memory.remember(f"Shelf {n} holds {n} books.", wait=False).id for n in range(8)]
     with hydramem.connect(place, embedder=embedder, config=config) as memory:
         assert memory.doctor().problems == ()
-        waits(lambda: memory.jobs() == ())
+        wait_for(lambda: memory.jobs() == ())
         assert {memory.get(id).vector_state for id in ids} == {"ready"}
 
 

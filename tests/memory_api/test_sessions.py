@@ -20,7 +20,7 @@ from hydramem.operations import BY_NAME, call
 from hydramem.storage import recall_log
 from hydramem.storage.recall_log import QUERIES
 from tests.engines import DISK_ENGINE, ENGINE
-from tests.memory_api.calls_together import waits
+from tests.waiting import wait_for
 
 ON_DISK = Config(storage=StorageConfig(graph=DISK_ENGINE), embedding=EmbeddingConfig(model="hash"))
 CONFIG = Config(storage=StorageConfig(graph=ENGINE), embedding=EmbeddingConfig(model="hash"))
@@ -257,7 +257,7 @@ def test_a_hundred_rows_are_written_at_once_and_the_rest_at_the_end(
             assert graph.recalled(sessions=[session]) == ()
             for _ in range(99):
                 recalls.note("key", [("default", blue)])
-            waits(lambda: memory.get(blue).recall_count == 100)
+            wait_for(lambda: memory.get(blue).recall_count == 100)
             recalls.note("last", [("default", blue)])
     assert not [thread for thread in threading.enumerate() if thread.name == "hydramem-recalls"]
     with hydramem.connect(tmp_path, config=ON_DISK) as memory:

@@ -4,14 +4,15 @@ import os
 import signal
 import subprocess
 import sys
-import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager, suppress
+from functools import partial
 from pathlib import Path
 
 from hydramem.sharing.background import PROGRAM
 from hydramem.storage.files.folder_lock import is_locked
 from hydramem.storage.files.owner_note import OwnerNote, read_note
+from tests import waiting
 from tests.engines import DISK_ENGINE
 
 ENVIRONMENT = {"HYDRAMEM_STORAGE_GRAPH": DISK_ENGINE, "HYDRAMEM_EMBEDDING_MODEL": "hash"}
@@ -48,12 +49,7 @@ def note_of(folder: Path) -> OwnerNote:
     return note
 
 
-def wait_for(is_so: Callable[[], object], what: str) -> None:
-    """Wait until something is so."""
-    until = time.monotonic() + SECONDS
-    while not is_so():
-        assert time.monotonic() < until, what
-        time.sleep(0.02)
+wait_for = partial(waiting.wait_for, seconds=SECONDS)
 
 
 def wait_until_gone(folder: Path, note: OwnerNote) -> None:

@@ -3,7 +3,7 @@
 import os
 import threading
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 import pytest
@@ -15,6 +15,7 @@ from hydramem.storage.in_memory.graph import InMemoryGraph
 from hydramem.storage.jobs import MOST_ATTEMPTS, Handler, Jobs, job, job_payload
 from hydramem.storage.store import Listing
 from hydramem.storage.write import Write
+from tests.waiting import wait_for
 
 EVERY = Listing(limit=1000)
 
@@ -69,20 +70,13 @@ def failing(times: int, into: list[str]) -> dict[str, Handler]:
     return {"say": Handler(run=run)}
 
 
-def eventually(holds: Callable[[], bool], seconds: float = 60.0) -> None:
-    end = time.monotonic() + seconds
-    while not holds():
-        assert time.monotonic() < end, "it did not come about"
-        time.sleep(0.01)
-
-
 def test_jobs_are_done_without_being_asked(place: Place) -> None:
     said: list[list[str]] = []
     place.add("a")
     place.queue.serve(saying(said))
-    eventually(lambda: said == [["a"]])
+    wait_for(lambda: said == [["a"]])
     place.add("b")
-    eventually(lambda: not place.rows())
+    wait_for(lambda: not place.rows())
     assert said == [["a"], ["b"]]
 
 
@@ -90,7 +84,7 @@ def test_what_fails_is_tried_again_without_being_asked(place: Place) -> None:
     said: list[str] = []
     place.queue.serve(failing(1, said))
     place.add("a")
-    eventually(lambda: said == ["a"])
+    wait_for(lambda: said == ["a"])
 
 
 def test_a_drain_says_what_its_jobs_cost(place: Place) -> None:
@@ -133,7 +127,7 @@ def test_closing_gives_back_what_was_claimed_and_not_tried(place: Place) -> None
     assert begun.wait(60)
     closing = threading.Thread(target=place.queue.close)
     closing.start()
-    eventually(lambda: place.queue.closing)
+    wait_for(lambda: place.queue.closing)
     hold.set()
     closing.join()
     place.queue.close()  # harmless when repeated
@@ -220,7 +214,7 @@ def test_a_forked_child_leaves_the_jobs_to_its_parent(place: Place) -> None:
         os._exit(0 if place.queue._thread is None else 1)
     assert os.waitpid(child, 0)[1] == 0
     place.add("a")
-    eventually(lambda: said == [["a"]])
+    wait_for(lambda: said == [["a"]])
 
 
 @pytest.mark.slow  # measures time

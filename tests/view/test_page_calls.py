@@ -5,7 +5,8 @@ import json
 import shutil
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +17,7 @@ import hydramem
 from hydramem.core.settings.config_loading import load_config
 from hydramem.llm.hash_embedder import HashEmbedder
 from hydramem.view.page_jobs import MOST_RUNNING
+from tests import waiting
 from tests.view.conftest import opened_memory, served
 from tests.view.lively_memory import HOSTILE, RIGHT_TO_LEFT
 from tests.view.page_client import PageClient
@@ -59,11 +61,7 @@ def client(memory: hydramem.Memory, embedder: WaitingEmbedder) -> Iterator[PageC
         embedder.may_go_on.set()
 
 
-def wait_for(is_so: Callable[[], object]) -> None:
-    until = time.monotonic() + 30
-    while not is_so():
-        assert time.monotonic() < until
-        time.sleep(0.01)
+wait_for = partial(waiting.wait_for, seconds=30)
 
 
 def as_json(value: object) -> Any:

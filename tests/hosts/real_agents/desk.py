@@ -4,12 +4,13 @@ import json
 import os
 import subprocess
 import sys
-import time
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
+from tests import waiting
 from tests.hosts.real_agents.agents import CodingAgent
 from tests.hosts.real_agents.fake_model import FakeModel, ModelRequest
 
@@ -182,9 +183,4 @@ class Desk:
         )
 
 
-def wait_for(is_so: Callable[[], object], what: str) -> None:
-    """Wait until something is so."""
-    until = time.monotonic() + SECONDS
-    while not is_so():
-        assert time.monotonic() < until, what
-        time.sleep(0.02)
+wait_for = partial(waiting.wait_for, seconds=SECONDS)

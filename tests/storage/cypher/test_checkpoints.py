@@ -8,7 +8,7 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
@@ -27,6 +27,7 @@ from hydramem.storage.store import Listing
 from tests import ROOT
 from tests.faults.results import rounds
 from tests.storage.rows import chunk, entity, link, mention, relation, write
+from tests.waiting import wait_for
 
 TEXTS = ("", "'quoted' \"twice\" \\ back", "line\nline\ttab\r", "Zoë 日本 🦉", "a,b;c|d", "null", "[]", "{}")
 
@@ -130,13 +131,6 @@ def test_a_checkpoint_waits_for_no_reader_and_no_reader_for_it(graph: CypherGrap
         assert former.exists()
     running.join()
     assert not former.exists()
-
-
-def wait_for(condition: Callable[[], bool], seconds: float = 60) -> None:
-    until = time.monotonic() + seconds
-    while not condition():
-        assert time.monotonic() < until, "it does not happen"
-        time.sleep(0.01)
 
 
 def child_of(process: int) -> int | None:

@@ -5,8 +5,6 @@ import shutil
 import subprocess
 import sys
 import textwrap
-import time
-from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
@@ -27,6 +25,7 @@ from hydramem.storage.write import Write
 from tests import ROOT
 from tests.engines import DISK_ENGINE
 from tests.storage.rows import chunk, entity, mention, relation, write
+from tests.waiting import wait_for
 
 
 def files(folder: Path) -> dict[str, str]:
@@ -84,13 +83,6 @@ def test_a_large_log_is_checkpointed_beside_the_writes(written: Path, settings: 
     engine.close()
     (left,) = generations(first)
     assert left == engine.file != next_file(first), "closing did not checkpoint a large log"
-
-
-def wait_for(condition: Callable[[], bool], seconds: float = 60) -> None:
-    until = time.monotonic() + seconds
-    while not condition():
-        assert time.monotonic() < until, "it does not happen"
-        time.sleep(0.01)
 
 
 def test_a_damaged_file_is_named_and_left_alone(written: Path, settings: StorageConfig) -> None:

@@ -3,8 +3,7 @@
 import os
 import resource
 import threading
-import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import closing
 
 import pytest
@@ -19,6 +18,7 @@ from hydramem.storage.postgres.graph.graph import PostgresGraph, open_postgres_g
 from hydramem.storage.write import Removal, Write
 from tests.storage.postgres_server import own_schema, server_address
 from tests.storage.rows import chunk, write
+from tests.waiting import wait_for
 
 Followed = list[Write | None]
 Nodes = tuple[PostgresGraph, PostgresGraph]
@@ -34,13 +34,6 @@ def nodes() -> Iterator[Nodes]:
         )
         with closing(here), closing(there):
             yield here, there
-
-
-def wait_for(is_so: Callable[[], bool]) -> None:
-    deadline = time.monotonic() + 60
-    while not is_so():
-        assert time.monotonic() < deadline
-        time.sleep(0.02)
 
 
 def test_what_could_not_be_followed_is_not_forgotten(nodes: Nodes) -> None:
